@@ -19,7 +19,6 @@ fn main() -> Result<(), Error> {
     let out = out.ok_or_else(|| Error::other("OUT_DIR is set by Cargo"))?;
     std::fs::write(out.join("openapi.json.gz"), encoder.finish()?)?;
     // A build script tells Cargo by what it prints.
-    #[expect(clippy::print_stdout, reason = "this is how")]
     {
         println!("cargo::rerun-if-changed={}", document.display());
         println!("cargo::rerun-if-changed=build.rs");

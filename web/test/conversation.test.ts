@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Happening, SessionRecord, TurnEvent } from "../src/api/types.ts";
+import type { GatewayEvent, SessionRecord, TurnEvent } from "../src/api/types.ts";
 import { afterGap, apply, type Conversation, EMPTY, withHistory, withPending } from "../src/state/conversation.ts";
 import { type Entry, readEntries } from "../src/state/entries.ts";
 
 let seq = 0;
-const told = (event: TurnEvent, jobId = "job"): Happening => ({ seq: (seq += 1), at: 0, sessionKey: "agent:main:main", jobId, kind: "turn", event });
+const told = (event: TurnEvent, jobId = "job"): GatewayEvent => ({ seq: (seq += 1), at: 0, sessionKey: "agent:main:main", jobId, kind: "turn", event });
 const REST = { running: false, waiting: 0, hasOlder: false };
 const RUNS = { ...REST, running: true };
 

@@ -29,7 +29,7 @@ class World {
   constructor() {
     this.live.onGap = () => (this.gaps += 1);
     this.live.onSignedOut = () => (this.signedOut += 1);
-    this.live.onHappening = (happening) => this.heard.push(happening.seq);
+    this.live.onGatewayEvent = (happening) => this.heard.push(happening.seq);
   }
 
   get socket(): World["sockets"][0] {

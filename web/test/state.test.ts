@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Client, path, query } from "../src/api/http.ts";
-import type { Happening, TreeSession } from "../src/api/types.ts";
+import type { GatewayEvent, TreeSession } from "../src/api/types.ts";
 import { conflicted, draftOf, isDirty, open, saved, settle, typed } from "../src/state/editing.ts";
 import { Keep } from "../src/state/keep.ts";
 import { readRoute, routeTo } from "../src/state/route.ts";
 import { applyToTree, asTree, rows } from "../src/state/tree.ts";
 
 const session = (key: string, more: Partial<TreeSession> = {}): TreeSession => ({ key, agentId: "main", kind: "main", state: "idle", updatedAt: 1, ...more });
-const happens = (kind: Happening["kind"], sessionKey: string, more: Partial<Happening> = {}): Happening => ({ seq: 0, at: 9, sessionKey, jobId: "j", kind, ...more });
+const happens = (kind: GatewayEvent["kind"], sessionKey: string, more: Partial<GatewayEvent> = {}): GatewayEvent => ({ seq: 0, at: 9, sessionKey, jobId: "j", kind, ...more });
 
 test("a run appears under the session that began it, runs, and rests when it is over", () => {
   let sessions: readonly TreeSession[] = [session("agent:main:main")];
-  const step = (happening: Happening): void => void ({ sessions } = applyToTree(sessions, happening));
+  const step = (happening: GatewayEvent): void => void ({ sessions } = applyToTree(sessions, happening));
   step(happens("turn", "agent:main:main", { event: { type: "turn-started" } }));
   step(happens("spawned", "agent:main:main", { child: "agent:main:subagent:1" }));
   assert.deepEqual(rows(asTree(sessions)).map((row) => [row.session.key, row.depth, row.session.state]), [["agent:main:main", 0, "running"], ["agent:main:subagent:1", 1, "running"]]);

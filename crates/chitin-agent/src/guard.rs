@@ -7,7 +7,7 @@ use chitin_guard::ReadPolicy;
 use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_workspace::adapter::LazyDefinition;
 use chitin_workspace::extensions::permissions::{
-    self, Decision, FILE, Permissions, PermissionsError, Request, Usage,
+    self, CallerUsage, FILE, MessageDecision, PermissionRequest, Permissions, PermissionsError,
 };
 use chitin_workspace::extensions::{LiveFile, LiveText};
 use jiff::Timestamp;
@@ -204,7 +204,7 @@ pub struct PermissionGuard {
     /// What refusals call the file.
     shown: String,
     file: LiveFile<Rules>,
-    usage: Arc<Mutex<HashMap<String, Usage>>>,
+    usage: Arc<Mutex<HashMap<String, CallerUsage>>>,
 }
 
 /// What the file asks for.
@@ -236,10 +236,10 @@ impl PermissionGuard {
     }
 
     /// Says in which file a rule stands.
-    fn refused(&self, decision: Decision) -> Option<RuleRefusal> {
+    fn refused(&self, decision: MessageDecision) -> Option<RuleRefusal> {
         match decision {
-            Decision::Admit => None,
-            Decision::Refuse {
+            MessageDecision::Admit => None,
+            MessageDecision::Refuse {
                 by,
                 rule,
                 line,
@@ -327,7 +327,7 @@ impl PermissionGuard {
         &self,
         rules: &Permissions,
         message: &GuardedMessage<'_>,
-        usage: &mut Usage,
+        usage: &mut CallerUsage,
     ) -> Option<RuleRefusal> {
         let origin = message.origin;
         let held = [origin.role.as_str()];
@@ -364,7 +364,7 @@ impl PermissionGuard {
     ) -> Option<RuleRefusal> {
         let held = [message.origin.role.as_str()];
         let request = request(message.whole, &held, message.now_ms);
-        self.refused(rules.decide_internal(request, &Usage::default()))
+        self.refused(rules.decide_internal(request, &CallerUsage::default()))
     }
 }
 
@@ -394,7 +394,7 @@ impl MessageGuard for PermissionGuard {
 
     fn foresee(&self, messages: &[GuardedMessage<'_>]) -> Vec<Option<RuleRefusal>> {
         let rules = self.rules();
-        let mut foreseen: HashMap<String, Usage> = HashMap::new();
+        let mut foreseen: HashMap<String, CallerUsage> = HashMap::new();
         let mut judge = |message: &GuardedMessage<'_>| match (&*rules, message.origin.kind) {
             (Rules::None, _) => None,
             (Rules::Broken(refusal), _) => Some(refusal.clone()),
@@ -460,8 +460,8 @@ fn texts<T>(value: &Value, look: &mut impl FnMut(&str) -> Option<T>) -> Option<T
     }
 }
 
-fn request<'a>(message: &'a str, roles: &'a [&'a str], now_ms: i64) -> Request<'a> {
-    Request {
+fn request<'a>(message: &'a str, roles: &'a [&'a str], now_ms: i64) -> PermissionRequest<'a> {
+    PermissionRequest {
         message,
         roles,
         now: Timestamp::from_millisecond(now_ms).unwrap_or_default(),

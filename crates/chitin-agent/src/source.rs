@@ -4,7 +4,7 @@ use chitin_context::Context;
 use chitin_context::memory_results::MemoryResult;
 use chitin_protocol::message::Message;
 use chitin_protocol::tool::ToolSpec;
-use chitin_protocol::transcript::Entry;
+use chitin_protocol::transcript::TranscriptEntry;
 use chitin_workspace::adapter::LazyDefinition;
 use chitin_workspace::filter::{ContextMode, RunKind};
 use futures_util::future::BoxFuture;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// same context for an unchanged workspace and the same question.
 pub trait ContextSource: Send + Sync {
     /// Puts the context of a turn together.
-    fn look(&self, ask: &Ask<'_>) -> Result<Seen, SourceError>;
+    fn look(&self, ask: &ContextRequest<'_>) -> Result<PreparedContext, SourceError>;
 
     /// The session was reset or compacted: a session that kept what it began with looks again.
     fn release(&self, session_key: &str);
@@ -59,7 +59,7 @@ pub struct Recalled {
 
 /// What the context of a turn depends on, besides the workspace and the configuration.
 #[derive(Debug, Clone, Copy)]
-pub struct Ask<'a> {
+pub struct ContextRequest<'a> {
     /// The session.
     pub session_key: &'a str,
     /// The session's id.
@@ -75,10 +75,10 @@ pub struct Ask<'a> {
     /// What was found in memory for this turn.
     pub memory: &'a [MemoryResult],
     /// The session's records so far.
-    pub records: &'a [Entry],
+    pub records: &'a [TranscriptEntry],
 }
 
-impl Ask<'_> {
+impl ContextRequest<'_> {
     /// Tells whether a message of the user in this session ends with a notice already.
     pub fn is_told(&self, notice: &str) -> bool {
         self.records.iter().any(|entry| match entry.message() {
@@ -153,7 +153,7 @@ impl Trigger {
 
 /// What a look at the workspace gave.
 #[derive(Debug, Clone)]
-pub struct Seen {
+pub struct PreparedContext {
     /// Exactly what the model gets besides the conversation.
     pub context: Arc<Context>,
     /// What people should know.

@@ -3,14 +3,14 @@
 use super::finding::{Draft, Findings};
 use super::front_matter::{FrontMatter, split};
 use super::rules;
-use chitin_config::settings::Settings;
+use chitin_config::settings::ContextSettings;
 use chitin_contract::{Contract, CutRule};
 use chitin_protocol::text::{trim_end_js, utf16_len};
 use chitin_workspace::snapshot::Workspace;
 
 /// How much text is let through, in UTF-16 units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct TextLimits {
     /// The bound of one file.
     pub per_file: usize,
     /// The bound of all files together.
@@ -19,7 +19,7 @@ pub struct Limits {
     pub user: Option<usize>,
 }
 
-impl Limits {
+impl TextLimits {
     /// Returns the defaults of a contract.
     pub fn of(contract: &Contract) -> Self {
         if contract.budgets.cut == CutRule::Never {
@@ -44,7 +44,7 @@ impl Limits {
 
     /// Returns the bounds that configuration sets in place of the defaults.
     #[must_use]
-    pub fn with_settings(self, settings: &Settings) -> Self {
+    pub fn with_settings(self, settings: &ContextSettings) -> Self {
         if self == Self::unlimited() {
             return self;
         }
@@ -67,15 +67,20 @@ impl Limits {
 /// Returns the length of what is embedded of a text.
 pub(crate) fn embedded_length(contract: &Contract, text: &str) -> usize {
     let body = match (contract.loading.front_matter, split(text)) {
-        (chitin_contract::FrontMatter::Stripped, FrontMatter::Closed { body, .. }) => &text[body..],
-        (chitin_contract::FrontMatter::Stripped, FrontMatter::Absent | FrontMatter::Unclosed)
-        | (chitin_contract::FrontMatter::Kept, _) => text,
+        (chitin_contract::FrontMatterHandling::Stripped, FrontMatter::Closed { body, .. }) => {
+            &text[body..]
+        }
+        (
+            chitin_contract::FrontMatterHandling::Stripped,
+            FrontMatter::Absent | FrontMatter::Unclosed,
+        )
+        | (chitin_contract::FrontMatterHandling::Kept, _) => text,
     };
     utf16_len(trim_end_js(body))
 }
 
 /// Reports files that are over or near their budgets.
-pub(crate) fn check(workspace: &Workspace, limits: Limits, findings: &mut Findings) {
+pub(crate) fn check(workspace: &Workspace, limits: TextLimits, findings: &mut Findings) {
     let contract = workspace.contract();
     let mut used = 0_usize;
     let mut first_cut: Option<&str> = None;

@@ -2,8 +2,8 @@
 
 use super::finding::{Draft, Findings, Severity};
 use super::phrases::{Hit, Meaning};
-use super::rules::{self, Rule};
-use super::subject::{Role, Subject, floor_boundary};
+use super::rules::{self, CheckRule};
+use super::subject::{FileRole, Subject, floor_boundary};
 use std::ops::Range;
 
 /// Programs that run what they are fed.
@@ -85,14 +85,14 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
 }
 
 struct Found {
-    rule: &'static Rule,
+    rule: &'static CheckRule,
     span: Range<usize>,
     what: &'static str,
     well_known: bool,
 }
 
 impl Found {
-    const fn new(rule: &'static Rule, span: Range<usize>, what: &'static str) -> Self {
+    const fn new(rule: &'static CheckRule, span: Range<usize>, what: &'static str) -> Self {
         Self {
             rule,
             span,
@@ -103,7 +103,7 @@ impl Found {
 }
 
 /// Skills come from strangers; what stands elsewhere was probably written by the user.
-fn severity(role: Role, found: &Found) -> Severity {
+fn severity(role: FileRole, found: &Found) -> Severity {
     if role.is_skill() && !found.well_known {
         found.rule.severity
     } else {
@@ -336,7 +336,7 @@ fn run_text(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
 
 /// `paste this into your terminal`.
 fn paste(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
-    if subject.role == Role::Bootstrap {
+    if subject.role == FileRole::Bootstrap {
         return None;
     }
     let end = floor_boundary(&subject.lower, subject.lower.len().min(hit.span.end + 80));
@@ -380,7 +380,7 @@ fn locked_archive(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
     let archive = has(close, &["archive", ".zip", ".rar", ".7z", " zip"]);
     let unpack = has(close, &["extract", "unzip", "unpack", "open it with"]);
     let download = has(window(300), &["download", "http"]);
-    (archive && unpack && download && subject.role != Role::Bootstrap).then(|| {
+    (archive && unpack && download && subject.role != FileRole::Bootstrap).then(|| {
         let line = subject.lines.range(subject.lines.of(hit.span.start));
         let start = line.start.max(floor_boundary(
             &subject.lower,

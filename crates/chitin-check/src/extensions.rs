@@ -1,6 +1,6 @@
 //! Extension files: what in them has no effect, contradicts itself, or stops the agent.
 
-use super::Input;
+use super::CheckInput;
 use super::finding::{Draft, Findings, Severity};
 use super::names::EXTENSION_NAMES;
 use super::rules;
@@ -60,7 +60,7 @@ pub(crate) fn check(
 }
 
 /// Reports extension files that are there and were not looked at.
-pub(crate) fn check_unread(input: &Input<'_>, findings: &mut Findings) {
+pub(crate) fn check_unread(input: &CheckInput<'_>, findings: &mut Findings) {
     for (name, reason) in input.unusable {
         findings.about(name, unusable(name, reason));
     }

@@ -1,6 +1,6 @@
 //! Findings: what a rule says about a place, and the list that they are collected in.
 
-use super::rules::{self, Rule};
+use super::rules::{self, CheckRule};
 use super::subject::Subject;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -34,7 +34,7 @@ impl Severity {
 
 /// A place in a file. Lines and columns count from one, columns in characters; the span is in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Place {
+pub struct Location {
     /// The line of the first byte.
     pub line: usize,
     /// The column of the first byte.
@@ -91,7 +91,7 @@ pub struct Finding {
     pub path: String,
     /// Where in the file, if the finding is about a part of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<Place>,
+    pub place: Option<Location>,
     /// What was found. Never holds a secret.
     pub message: String,
     /// What to do about it.
@@ -113,7 +113,7 @@ pub struct Suppressed {
 
 /// A finding before it has a place.
 pub(crate) struct Draft {
-    rule: &'static Rule,
+    rule: &'static CheckRule,
     message: String,
     severity: Severity,
     remedy: Cow<'static, str>,
@@ -121,7 +121,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn new(rule: &'static Rule, message: impl Into<String>) -> Self {
+    pub(crate) fn new(rule: &'static CheckRule, message: impl Into<String>) -> Self {
         Self {
             rule,
             message: message.into(),
@@ -146,7 +146,7 @@ impl Draft {
         self
     }
 
-    fn into_finding(self, path: &str, place: Option<Place>) -> Finding {
+    fn into_finding(self, path: &str, place: Option<Location>) -> Finding {
         Finding {
             code: self.rule.code,
             severity: self.severity,
@@ -242,7 +242,7 @@ impl Findings {
         (self.listed, self.suppressed)
     }
 
-    fn is_ignored(&self, rule: &Rule) -> bool {
+    fn is_ignored(&self, rule: &CheckRule) -> bool {
         self.ignore
             .iter()
             .any(|code| code.eq_ignore_ascii_case(rule.code))

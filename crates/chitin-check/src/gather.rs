@@ -2,7 +2,7 @@
 
 use super::names;
 use super::subject::has_extension;
-use chitin_guard::{EntryKind, Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_guard::{DirectoryEntryKind, Hardlinks, LinkPolicy, Oversized, ReadPolicy, Root};
 use chitin_workspace::extensions::LiveText;
 use std::path::Path;
 
@@ -160,14 +160,14 @@ impl Walk<'_> {
     fn top(&mut self, loaded: &[&str]) {
         for (name, kind) in self.entries("") {
             match kind {
-                EntryKind::File => {
+                DirectoryEntryKind::File => {
                     let wanted = TOP_EXTENSIONS.iter().any(|end| has_extension(&name, end));
                     if wanted && !loaded.contains(&&*name) {
                         self.read(&name);
                     }
                     self.gathered.names.push(name);
                 }
-                EntryKind::Directory => {
+                DirectoryEntryKind::Directory => {
                     // It is listed for its texts anyway.
                     if name != MEMORY {
                         self.known_names_in(&name);
@@ -177,7 +177,9 @@ impl Walk<'_> {
                         self.gathered.names.push(name);
                     }
                 }
-                EntryKind::Link | EntryKind::Other => self.gathered.names.push(name),
+                DirectoryEntryKind::Link | DirectoryEntryKind::Other => {
+                    self.gathered.names.push(name);
+                }
             }
         }
     }
@@ -190,15 +192,15 @@ impl Walk<'_> {
         // One listing is cheaper than eight looks, unless the folder is large.
         let listed = self
             .root
-            .list(Path::new(folder), &Links::Refuse, SMALL_FOLDER)
+            .list(Path::new(folder), &LinkPolicy::Refuse, SMALL_FOLDER)
             .ok();
         for name in names::BOOTSTRAP_NAMES {
             let path = format!("{folder}/{name}");
             let is_there = match &listed {
                 Some(entries) => entries
                     .iter()
-                    .any(|entry| entry.kind == EntryKind::File && entry.name == *name),
-                None => self.root.kind(Path::new(&path)) == Some(EntryKind::File),
+                    .any(|entry| entry.kind == DirectoryEntryKind::File && entry.name == *name),
+                None => self.root.kind(Path::new(&path)) == Some(DirectoryEntryKind::File),
             };
             if is_there {
                 self.gathered.names.push(path);
@@ -207,9 +209,9 @@ impl Walk<'_> {
     }
 
     /// Does the same for the folder of notes, whose entries are known. Where there are none it may be too large to be listed.
-    fn known_names_of_memory(&mut self, entries: &[(String, EntryKind)]) {
+    fn known_names_of_memory(&mut self, entries: &[(String, DirectoryEntryKind)]) {
         if entries.is_empty() {
-            if self.root.kind(Path::new(MEMORY)) == Some(EntryKind::Directory) {
+            if self.root.kind(Path::new(MEMORY)) == Some(DirectoryEntryKind::Directory) {
                 self.known_names_in(MEMORY);
             }
             return;
@@ -217,7 +219,7 @@ impl Walk<'_> {
         let known = |name: &str| names::BOOTSTRAP_NAMES.contains(&name);
         let files = entries
             .iter()
-            .filter(|(name, kind)| *kind == EntryKind::File && known(name));
+            .filter(|(name, kind)| *kind == DirectoryEntryKind::File && known(name));
         let names = files.map(|(name, _)| format!("{MEMORY}/{name}"));
         self.gathered.names.extend(names);
     }
@@ -239,21 +241,21 @@ impl Walk<'_> {
             }
             let below = format!("{path}/{name}");
             match kind {
-                EntryKind::File => self.read(&below),
-                EntryKind::Directory if SKIPPED.contains(&&*name) => {}
-                EntryKind::Directory => self.folder(&below, depth + 1),
+                DirectoryEntryKind::File => self.read(&below),
+                DirectoryEntryKind::Directory if SKIPPED.contains(&&*name) => {}
+                DirectoryEntryKind::Directory => self.folder(&below, depth + 1),
                 // A link's target inside the workspace is met under its own name; outside is not our business.
-                EntryKind::Link | EntryKind::Other => {}
+                DirectoryEntryKind::Link | DirectoryEntryKind::Other => {}
             }
         }
     }
 
-    fn entries(&mut self, path: &str) -> Vec<(String, EntryKind)> {
+    fn entries(&mut self, path: &str) -> Vec<(String, DirectoryEntryKind)> {
         let listed = self
             .root
-            .list(Path::new(path), &Links::Refuse, self.bounds.entries);
+            .list(Path::new(path), &LinkPolicy::Refuse, self.bounds.entries);
         let Ok(entries) = listed else {
-            if self.root.kind(Path::new(path)) == Some(EntryKind::Directory) {
+            if self.root.kind(Path::new(path)) == Some(DirectoryEntryKind::Directory) {
                 self.note(format!(
                     "`{path}` cannot be listed, or has too many entries."
                 ));
@@ -281,7 +283,7 @@ impl Walk<'_> {
             return;
         }
         let policy = ReadPolicy {
-            links: Links::Refuse,
+            links: LinkPolicy::Refuse,
             hardlinks: Hardlinks::Refuse,
             max_bytes: self.bounds.file_bytes.min(self.bounds.bytes - self.bytes),
             oversized: Oversized::Keep,

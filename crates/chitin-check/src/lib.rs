@@ -1,17 +1,17 @@
 //! The workspace checker: findings about a snapshot, each with a stable code, a severity, a place and a remedy.
 //!
-//! In: a snapshot, the other texts of its directory, what discovery says of its skills. Out: a [`Report`]. Every rule is a
+//! In: a snapshot, the other texts of its directory, what discovery says of its skills. Out: a [`CheckReport`]. Every rule is a
 //! small function that looks at one thing; the table [`RULES`] says what each means. Nothing here changes a file except
 //! [`apply`], runs what it reads or opens a connection, and no finding ever shows a secret.
 //!
 //! ```
-//! use chitin_check::{Input, check};
+//! use chitin_check::{CheckInput, check};
 //! use chitin_contract::CANONICAL;
 //! use chitin_workspace::load::{LoadOptions, load};
 //!
 //! # let directory = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/harbor"));
 //! let workspace = load(directory, &CANONICAL, &LoadOptions::default())?;
-//! let report = check(&Input::new(&workspace));
+//! let report = check(&CheckInput::new(&workspace));
 //! assert!(report.findings.is_empty());
 //! # Ok::<(), chitin_workspace::load::LoadError>(())
 //! ```
@@ -41,15 +41,15 @@ mod skills_file;
 mod subject;
 mod templates;
 
-pub use budget::Limits;
-pub use finding::{Finding, Fix, MAX_FINDINGS_PER_FILE, Place, Severity, Suppressed};
+pub use budget::TextLimits;
+pub use finding::{Finding, Fix, Location, MAX_FINDINGS_PER_FILE, Severity, Suppressed};
 pub use fix::{FixError, PlannedFix, apply, planned};
 pub use gather::{Bounds, Gathered, TextFile, gather};
-pub use rules::{RULES, Rule, reference_markdown, rule};
+pub use rules::{CheckRule, RULES, reference_markdown, rule};
 pub use sarif::sarif;
 pub use secrets::redact_secrets;
-pub use skills::{SkillFile, SkillProblem, skill_files};
-pub use subject::Role;
+pub use skills::{SkillFile, SkillFinding, skill_files};
+pub use subject::FileRole;
 
 use chitin_contract::{Contract, ReadErrorRule};
 use chitin_guard::Root;
@@ -61,7 +61,7 @@ use subject::Subject;
 
 /// What is checked.
 #[derive(Debug, Clone, Copy)]
-pub struct Input<'a> {
+pub struct CheckInput<'a> {
     /// The snapshot.
     pub workspace: &'a Workspace,
     /// The directory, to look links up in; without it links are not checked.
@@ -79,7 +79,7 @@ pub struct Input<'a> {
     /// The texts that seeding writes, by file name.
     pub templates: &'a [(&'a str, &'a str)],
     /// The budgets in force.
-    pub limits: Limits,
+    pub limits: TextLimits,
     /// Files that are not in the prompt whole by the user's own settings, with the reason as a sentence.
     pub shortened: &'a [(String, String)],
     /// Permission bits of the directory.
@@ -101,7 +101,7 @@ pub struct ClaimedBy<'a> {
     pub notes: &'a [String],
 }
 
-impl<'a> Input<'a> {
+impl<'a> CheckInput<'a> {
     /// Starts from a snapshot alone, with the budgets of its contract.
     pub fn new(workspace: &'a Workspace) -> Self {
         Self {
@@ -113,7 +113,7 @@ impl<'a> Input<'a> {
             unusable: &[],
             skills: &[],
             templates: &[],
-            limits: Limits::of(workspace.contract()),
+            limits: TextLimits::of(workspace.contract()),
             shortened: &[],
             directory_mode: None,
             providers: &[],
@@ -125,7 +125,7 @@ impl<'a> Input<'a> {
 
 /// What the check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct CheckReport {
     /// The directory.
     pub path: String,
     /// The contract that it was checked under.
@@ -168,7 +168,7 @@ fn unlisted(contract: &Contract) -> Draft {
 }
 
 /// Checks a workspace.
-pub fn check(input: &Input<'_>) -> Report {
+pub fn check(input: &CheckInput<'_>) -> CheckReport {
     let workspace = input.workspace;
     let mut findings = Findings::new(input.ignore);
     let mut summary = Summary::default();
@@ -198,14 +198,14 @@ pub fn check(input: &Input<'_>) -> Report {
         summary.count(&content.text);
         permissions::check(&path, content.mode, &mut findings);
         let invalid = content.invalid.as_deref();
-        let subject = Subject::new(&path, Role::Bootstrap, &content.text, invalid);
+        let subject = Subject::new(&path, FileRole::Bootstrap, &content.text, invalid);
         check_subject(&subject, input, &mut findings);
         findings.end_of(&subject);
     }
     for file in input.files {
         summary.count(&file.text);
         permissions::check(&file.path, file.mode, &mut findings);
-        let role = Role::of(&file.path);
+        let role = FileRole::of(&file.path);
         let subject = Subject::new(&file.path, role, &file.text, file.invalid.as_deref());
         if let Some(skill) = input.skills.iter().find(|skill| skill.path == file.path) {
             skills::check(&subject, skill, &mut findings);
@@ -221,7 +221,7 @@ pub fn check(input: &Input<'_>) -> Report {
             continue;
         }
         summary.count(&skill.text);
-        let subject = Subject::new(&skill.path, Role::Skill, &skill.text, None);
+        let subject = Subject::new(&skill.path, FileRole::Skill, &skill.text, None);
         skills::check(&subject, skill, &mut findings);
         text_rules(&subject, &mut findings);
         findings.end_of(&subject);
@@ -235,7 +235,7 @@ pub fn check(input: &Input<'_>) -> Report {
         }
     }
     summary.suppressed = suppressed.len();
-    Report {
+    CheckReport {
         path: workspace.path().to_string_lossy().into_owned(),
         contract: workspace.contract().name,
         findings,
@@ -254,7 +254,7 @@ impl Summary {
 /// Checks one text alone, as far as that goes: its form, secrets, commands, hidden instructions.
 pub fn text_findings(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Findings::new(&[]);
-    let subject = Subject::new(path, Role::of(path), text, None);
+    let subject = Subject::new(path, FileRole::of(path), text, None);
     extensions::check(&subject, None, &[], &mut findings);
     text_rules(&subject, &mut findings);
     templates::check(&subject, &[], &mut findings);
@@ -265,7 +265,7 @@ pub fn text_findings(path: &str, text: &str) -> Vec<Finding> {
 /// Looks for secrets in one text, and for nothing else.
 pub fn secret_findings(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Findings::new(&[]);
-    let subject = Subject::new(path, Role::of(path), text, None);
+    let subject = Subject::new(path, FileRole::of(path), text, None);
     secrets::check(&subject, &mut findings);
     findings.end_of(&subject);
     findings.finish().0
@@ -282,10 +282,10 @@ fn text_rules(subject: &Subject<'_>, findings: &mut Findings) {
     front_matter::check(subject, findings);
 }
 
-fn check_subject(subject: &Subject<'_>, input: &Input<'_>, findings: &mut Findings) {
+fn check_subject(subject: &Subject<'_>, input: &CheckInput<'_>, findings: &mut Findings) {
     text_rules(subject, findings);
     templates::check(subject, input.templates, findings);
-    let follows_links = matches!(subject.role, Role::Bootstrap | Role::Skill);
+    let follows_links = matches!(subject.role, FileRole::Bootstrap | FileRole::Skill);
     if let Some(root) = input.root
         && follows_links
         && subject.is_markdown()

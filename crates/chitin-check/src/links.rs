@@ -3,8 +3,8 @@
 use super::finding::{Draft, Findings};
 use super::rules;
 use super::subject::Subject;
-use chitin_guard::{Links, ReadError, Root};
-use chitin_protocol::record::Refusal;
+use chitin_guard::{LinkPolicy, ReadError, Root};
+use chitin_protocol::record::FileRefusal;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -269,17 +269,17 @@ fn look_up(root: &Root, path: &str) -> Target {
         return Target::Found;
     }
     let relative: PathBuf = steps.iter().collect();
-    match root.walk(&relative, &Links::EveryHopInside) {
+    match root.walk(&relative, &LinkPolicy::EveryHopInside) {
         Err(ReadError::Missing { .. }) => Target::Nowhere,
         Err(ReadError::Refused { reason, .. }) => match reason {
-            Refusal::OutsideRoot => Target::Outside,
-            Refusal::Dangling | Refusal::Loop => Target::Nowhere,
-            Refusal::NotAFile
-            | Refusal::Hardlinked
-            | Refusal::LinkNotAllowed
-            | Refusal::TooLarge
-            | Refusal::Unstable
-            | Refusal::Unreadable => Target::Found,
+            FileRefusal::OutsideRoot => Target::Outside,
+            FileRefusal::Dangling | FileRefusal::Loop => Target::Nowhere,
+            FileRefusal::NotAFile
+            | FileRefusal::Hardlinked
+            | FileRefusal::LinkNotAllowed
+            | FileRefusal::TooLarge
+            | FileRefusal::Unstable
+            | FileRefusal::Unreadable => Target::Found,
         },
         // Something is there that cannot be looked at: that is no broken link.
         Ok(_) | Err(ReadError::Io { .. }) => Target::Found,

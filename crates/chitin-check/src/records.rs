@@ -4,7 +4,7 @@ use super::ClaimedBy;
 use super::finding::{Draft, Findings};
 use super::rules;
 use chitin_contract::{Absent, Contract};
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_workspace::adapter::{NATIVE_NAME, NATIVE_RULES_FILE};
 use chitin_workspace::snapshot::{RecordState, Workspace};
 
@@ -94,25 +94,25 @@ fn missing(contract: &Contract, name: &str, path: &str, findings: &mut Findings)
     }
 }
 
-fn refused(name: &str, reason: Refusal, path: &str, findings: &mut Findings) {
+fn refused(name: &str, reason: FileRefusal, path: &str, findings: &mut Findings) {
     let remedy = match reason {
-        Refusal::OutsideRoot => {
+        FileRefusal::OutsideRoot => {
             "Copy the file into the workspace, or trust its directory in `chitin.json5`: `links: { trustedRoots: [..] }`."
         }
-        Refusal::Dangling => "Fix or delete the link.",
-        Refusal::Loop => "Replace the link by a plain file.",
-        Refusal::NotAFile => "Replace the directory, pipe or device by a plain file.",
-        Refusal::Hardlinked => {
+        FileRefusal::Dangling => "Fix or delete the link.",
+        FileRefusal::Loop => "Replace the link by a plain file.",
+        FileRefusal::NotAFile => "Replace the directory, pipe or device by a plain file.",
+        FileRefusal::Hardlinked => {
             "Make it a file of its own: copy it, delete the original name, rename the copy."
         }
-        Refusal::LinkNotAllowed => {
+        FileRefusal::LinkNotAllowed => {
             "Replace the link by a copy of its target, or check under a contract that follows links."
         }
-        Refusal::TooLarge => {
+        FileRefusal::TooLarge => {
             "Split the file, or move rarely needed text into files that are read on demand."
         }
-        Refusal::Unstable => "Run the check again when nothing writes to the workspace.",
-        Refusal::Unreadable => {
+        FileRefusal::Unstable => "Run the check again when nothing writes to the workspace.",
+        FileRefusal::Unreadable => {
             let message = format!("`{name}` cannot be read by this user.");
             findings.about(path, Draft::new(&rules::UNREADABLE, message));
             return;

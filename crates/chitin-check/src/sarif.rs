@@ -1,6 +1,6 @@
 //! Findings as SARIF 2.1.0, for code scanning services.
 
-use super::Report;
+use super::CheckReport;
 use super::finding::{Finding, Severity};
 use super::rules::RULES;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use std::fmt::Write;
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// Returns a report as a SARIF log; `version` is that of the program.
-pub fn sarif(report: &Report, version: &str) -> Value {
+pub fn sarif(report: &CheckReport, version: &str) -> Value {
     let rules: Vec<Value> = RULES
         .iter()
         .map(|rule| {

@@ -23,12 +23,12 @@ pub struct SkillFile {
     /// The path of the skill of the same name that is used instead.
     pub shadowed_by: Option<String>,
     /// What reading it showed.
-    pub problems: Vec<SkillProblem>,
+    pub problems: Vec<SkillFinding>,
 }
 
 /// Something wrong with a skill.
 #[derive(Debug, Clone)]
-pub struct SkillProblem {
+pub struct SkillFinding {
     /// The one-based line, if it is about one.
     pub line: Option<usize>,
     /// What is wrong: a sentence.
@@ -95,7 +95,7 @@ pub fn skill_files(set: &SkillSet, workspace: &Path, files: &[TextFile]) -> Vec<
                 found.len() - 1
             });
         if problem.code != NO_DESCRIPTION {
-            found[at].problems.push(SkillProblem {
+            found[at].problems.push(SkillFinding {
                 line: problem.line,
                 message: problem.message.clone(),
             });

@@ -1,7 +1,7 @@
 //! One text under check, with everything that several rules need to know of it.
 
 use super::allow::{self, Allow};
-use super::finding::Place;
+use super::finding::Location;
 use super::lines::{Code, Lines};
 use super::phrases::{self, Hit};
 use super::secrets::{self, Secret};
@@ -12,7 +12,7 @@ const NEAR: usize = 400;
 
 /// What a file is to the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum FileRole {
     /// Loaded by the contract.
     Bootstrap,
     /// Below `memory/`.
@@ -25,7 +25,7 @@ pub enum Role {
     Other,
 }
 
-impl Role {
+impl FileRole {
     /// Guesses the role from a path relative to the workspace.
     pub fn of(path: &str) -> Self {
         let below = |folder: &str| path.starts_with(folder);
@@ -55,7 +55,7 @@ impl Role {
 /// One text under check.
 pub(crate) struct Subject<'a> {
     pub(crate) path: &'a str,
-    pub(crate) role: Role,
+    pub(crate) role: FileRole,
     pub(crate) text: &'a str,
     /// The text with ASCII letters made small; offsets are the same.
     pub(crate) lower: String,
@@ -70,7 +70,12 @@ pub(crate) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub(crate) fn new(path: &'a str, role: Role, text: &'a str, invalid: Option<&'a [u8]>) -> Self {
+    pub(crate) fn new(
+        path: &'a str,
+        role: FileRole,
+        text: &'a str,
+        invalid: Option<&'a [u8]>,
+    ) -> Self {
         let lines = Lines::new(text);
         let is_markdown = has_extension(path, "md");
         let code = if is_markdown {
@@ -98,10 +103,10 @@ impl<'a> Subject<'a> {
     }
 
     /// Turns bytes into lines and columns.
-    pub(crate) fn place(&self, span: Range<usize>) -> Place {
+    pub(crate) fn place(&self, span: Range<usize>) -> Location {
         let (line, column) = self.position(span.start);
         let (end_line, end_column) = self.position(span.end);
-        Place {
+        Location {
             line,
             column,
             end_line,

@@ -3,7 +3,7 @@
 use super::finding::{Draft, Findings};
 use super::phrases::Meaning;
 use super::rules;
-use super::subject::{Role, Subject, floor_boundary};
+use super::subject::{FileRole, Subject, floor_boundary};
 use chitin_protocol::text::trim_js;
 
 /// Nobody leaves a placeholder further into a line.
@@ -11,7 +11,7 @@ const MAX_FIELD: usize = 200;
 
 /// Reports a file that is still its template, or placeholders that are left in it.
 pub(crate) fn check(subject: &Subject<'_>, templates: &[(&str, &str)], findings: &mut Findings) {
-    if subject.role != Role::Bootstrap {
+    if subject.role != FileRole::Bootstrap {
         return;
     }
     let text = trim_js(subject.text);

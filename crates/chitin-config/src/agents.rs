@@ -38,7 +38,7 @@ pub struct AgentEntry<'a> {
 /// Where an agent's directory was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Origin {
+pub enum WorkspaceOrigin {
     /// The agent's own entry.
     Entry,
     /// `agents.defaults.workspace`.
@@ -126,7 +126,7 @@ pub fn workspace_directory(
     agent: &str,
     env: &Env,
     contract: &Contract,
-) -> Result<(PathBuf, Origin), HomeError> {
+) -> Result<(PathBuf, WorkspaceOrigin), HomeError> {
     let id = AgentId::normalize(agent);
     let entry = roster(config, contract)
         .into_iter()
@@ -143,27 +143,28 @@ pub fn workspace_directory(
         .as_ref()
         .and_then(|entry| setting(&entry.settings["workspace"]))
     {
-        return Ok((user_path(text)?, Origin::Entry));
+        return Ok((user_path(text)?, WorkspaceOrigin::Entry));
     }
     let defaults = setting(&config["agents"]["defaults"]["workspace"]);
     if marked_agent(config, contract).is_ok_and(|default| default == id) {
         return match defaults {
-            Some(text) => Ok((user_path(text)?, Origin::Defaults)),
+            Some(text) => Ok((user_path(text)?, WorkspaceOrigin::Defaults)),
             None => Ok((
                 home::default_directory(env, contract)?,
-                Origin::DefaultDirectory,
+                WorkspaceOrigin::DefaultDirectory,
             )),
         };
     }
     match (contract.agents.others, defaults) {
-        (OtherAgents::BelowDefaults, Some(text)) => {
-            Ok((user_path(text)?.join(id.as_str()), Origin::BelowDefaults))
-        }
+        (OtherAgents::BelowDefaults, Some(text)) => Ok((
+            user_path(text)?.join(id.as_str()),
+            WorkspaceOrigin::BelowDefaults,
+        )),
         (OtherAgents::BelowDefaults | OtherAgents::StateDirectory, _) => {
             let state = home::state_directory(env, &contract.agents)?;
             Ok((
                 state.join(format!("{}-{id}", home::compat::WORKSPACE)),
-                Origin::StateDirectory,
+                WorkspaceOrigin::StateDirectory,
             ))
         }
     }

@@ -3,11 +3,11 @@
 //! A load does not do that: what is odd there must not quietly mean its default, so it goes on to the networks as it stands, and they refuse
 //! what they cannot use. This is for whoever asks what is wrong.
 
+use super::chitin_json5::{self, LoadedChitinConfig};
 use super::keys::networks::CHANNELS_HERE;
-use super::own::{self, LoadedChitinConfig};
 use super::source::{ConfigFile, find};
 use super::validate::{Finding, find_by};
-use super::{Issue, LoadedConfig, Severity, load};
+use super::{Issue, IssueSeverity, LoadedConfig, load};
 use serde_json::Value;
 
 /// Judges `channels` of `chitin.json5`: keys that nobody knows warn, values that cannot be used are errors, and keys that only OpenClaw
@@ -15,9 +15,9 @@ use serde_json::Value;
 pub fn channel_issues(own: &LoadedChitinConfig) -> Vec<Issue> {
     let findings = findings(&own.value);
     let issues = findings.iter().map(|finding| {
-        let issue = own::issue(&own.files, finding);
+        let issue = chitin_json5::issue(&own.files, finding);
         let severity = if finding.idle {
-            Severity::Note
+            IssueSeverity::Note
         } else {
             issue.severity
         };
@@ -30,8 +30,8 @@ pub fn channel_issues(own: &LoadedChitinConfig) -> Vec<Issue> {
 pub fn channel_notes(loaded: &LoadedConfig) -> Vec<Issue> {
     let findings = findings(&loaded.value);
     let notes = findings.iter().map(|finding| Issue {
-        severity: Severity::Note,
-        ..own::issue(&loaded.files, finding)
+        severity: IssueSeverity::Note,
+        ..chitin_json5::issue(&loaded.files, finding)
     });
     fresh(notes, &loaded.issues)
 }

@@ -6,7 +6,7 @@ use super::load::{LoadedConfig, placed, value_at};
 use super::scan::Step;
 use super::shape::{Shape, field, names};
 use super::validate::{self, Finding, has_shape, matching};
-use super::{Issue, Severity};
+use super::{Issue, IssueSeverity};
 use crate::env::Env;
 use crate::home;
 use chitin_contract::ConfigRules;
@@ -21,7 +21,7 @@ pub fn judge(loaded: &LoadedConfig, env: &Env, rules: ConfigRules) -> Vec<Issue>
     for path in take_earlier(&mut value, rules) {
         let message = "An earlier spelling, which is still read.".to_owned();
         issues.push(Issue {
-            severity: Severity::Warning,
+            severity: IssueSeverity::Warning,
             ..placed(&loaded.files, &path, &path, message)
         });
     }
@@ -42,7 +42,7 @@ pub fn judge(loaded: &LoadedConfig, env: &Env, rules: ConfigRules) -> Vec<Issue>
             // What such a plugin would know cannot be known, so nothing of plugins is judged.
             findings.retain(|finding| !rules.is_of_plugins(&finding.path));
             issues.extend(missing.into_iter().map(|finding| Issue {
-                severity: Severity::Warning,
+                severity: IssueSeverity::Warning,
                 ..place(loaded, finding)
             }));
         }

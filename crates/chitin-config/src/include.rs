@@ -7,8 +7,8 @@ use super::compat::{INCLUDE, NEVER_MERGED};
 use super::scan::{self, Step, dotted};
 use super::source::{ConfigFile, line_and_column};
 use super::{MAX_DEPTH, MAX_FILE_BYTES};
-use chitin_guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
-use chitin_protocol::record::Refusal;
+use chitin_guard::{Hardlinks, LinkPolicy, Oversized, ReadError, ReadPolicy, Root};
+use chitin_protocol::record::FileRefusal;
 use serde_json::{Map, Value};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -172,8 +172,8 @@ impl Reader {
         }
         // The user's own file may be a link to wherever they keep it; what it includes stays in its directory.
         let (links, hardlinks) = match named {
-            Named::ByUser => (Links::Anywhere, Hardlinks::Allow),
-            Named::ByFile => (Links::EndInside, Hardlinks::Refuse),
+            Named::ByUser => (LinkPolicy::Anywhere, Hardlinks::Allow),
+            Named::ByFile => (LinkPolicy::EndInside, Hardlinks::Refuse),
         };
         let policy = ReadPolicy {
             links,
@@ -369,7 +369,7 @@ fn unreadable(error: ReadError) -> IncludeProblem {
     match error {
         ReadError::Missing { .. } => IncludeProblem::Missing,
         ReadError::Refused {
-            reason: Refusal::TooLarge,
+            reason: FileRefusal::TooLarge,
             ..
         } => IncludeProblem::TooLarge,
         other => IncludeProblem::Unreadable(other),

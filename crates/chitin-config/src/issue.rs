@@ -10,7 +10,7 @@ use std::path::PathBuf;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Severity {
+pub enum IssueSeverity {
     /// The configuration cannot be used.
     Error,
     /// It can be used, and does perhaps not say what was meant.
@@ -36,12 +36,16 @@ pub struct Issue {
     /// The column in characters, counted from one.
     pub column: Option<usize>,
     /// How bad it is.
-    pub severity: Severity,
+    pub severity: IssueSeverity,
 }
 
 impl Issue {
     /// Builds a finding without a place.
-    pub fn new(severity: Severity, path: impl Into<String>, message: impl Into<String>) -> Self {
+    pub fn new(
+        severity: IssueSeverity,
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Self {
         Self {
             path: path.into(),
             message: message.into(),

@@ -2,8 +2,8 @@
 //!
 //! Built-in → `openclaw.json` → `chitin.json5` → environment → flags; the last layer that says something holds.
 
+use super::chitin_json5::LoadedChitinConfig;
 use super::load::{LoadedConfig, steps, value_at};
-use super::own::LoadedChitinConfig;
 use super::scan::{Step, dotted};
 use super::source::{ConfigFile, find};
 use crate::env::Env;
@@ -28,7 +28,7 @@ use std::path::PathBuf;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
-pub enum Layer {
+pub enum ConfigLayer {
     /// Chitin itself, with the contract's numbers.
     BuiltIn,
     /// `openclaw.json`.
@@ -41,7 +41,7 @@ pub enum Layer {
     Flag,
 }
 
-impl Layer {
+impl ConfigLayer {
     /// Returns the layer as it stands in text.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ pub struct Layers {
 
 #[derive(Debug, Clone)]
 struct Content {
-    layer: Layer,
+    layer: ConfigLayer,
     value: Value,
     files: Vec<ConfigFile>,
     /// What to call the source when it is no file.
@@ -79,13 +79,13 @@ struct Content {
 /// A value and where it came from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Explanation {
+pub struct ValueExplanation {
     /// The dotted path that was asked for.
     pub path: String,
     /// The value that holds.
     pub value: Value,
     /// The layer that says it.
-    pub layer: Layer,
+    pub layer: ConfigLayer,
     /// The file that says it.
     pub file: Option<PathBuf>,
     /// The line there, counted from one.
@@ -105,7 +105,7 @@ pub struct Overridden {
     /// The value.
     pub value: Value,
     /// The layer that says it.
-    pub layer: Layer,
+    pub layer: ConfigLayer,
     /// The file that says it.
     pub file: Option<PathBuf>,
     /// The line there, counted from one.
@@ -190,14 +190,14 @@ impl Layers {
             "subagentFiles": contract.filters.subagent_files,
             "agents": {"defaults": defaults},
         });
-        Self::default().with(Layer::BuiltIn, value, Vec::new(), None)
+        Self::default().with(ConfigLayer::BuiltIn, value, Vec::new(), None)
     }
 
     /// Adds `openclaw.json`.
     #[must_use]
     pub fn with_openclaw(self, config: &LoadedConfig) -> Self {
         self.with(
-            Layer::OpenClaw,
+            ConfigLayer::OpenClaw,
             config.value.clone(),
             config.files.clone(),
             None,
@@ -208,7 +208,7 @@ impl Layers {
     #[must_use]
     pub fn with_chitin(self, config: &LoadedChitinConfig) -> Self {
         let value = serde_json::to_value(&config.config).unwrap_or_default();
-        self.with(Layer::Chitin, value, config.files.clone(), None)
+        self.with(ConfigLayer::Chitin, value, config.files.clone(), None)
     }
 
     /// Adds the variables that make settings; blank ones say nothing.
@@ -218,7 +218,7 @@ impl Layers {
             if let Some(text) = env.get(variable).filter(|text| !text.trim().is_empty()) {
                 let value = json!({ key: text.trim() });
                 self = self.with(
-                    Layer::Environment,
+                    ConfigLayer::Environment,
                     value,
                     Vec::new(),
                     Some(variable.to_owned()),
@@ -234,7 +234,7 @@ impl Layers {
         let mut object = Map::new();
         object.insert(key.to_owned(), value);
         self.with(
-            Layer::Flag,
+            ConfigLayer::Flag,
             Value::Object(object),
             Vec::new(),
             Some(flag.to_owned()),
@@ -243,7 +243,7 @@ impl Layers {
 
     fn with(
         mut self,
-        layer: Layer,
+        layer: ConfigLayer,
         value: Value,
         files: Vec<ConfigFile>,
         name: Option<String>,
@@ -260,13 +260,13 @@ impl Layers {
     }
 
     /// Says which value holds at a dotted path, where it was said, and what it overrides.
-    pub fn explain(&self, path: &str) -> Option<Explanation> {
+    pub fn explain(&self, path: &str) -> Option<ValueExplanation> {
         // Keys may have dots in them, so each layer splits the path by what it holds.
         self.story(path, |content| steps(&content.value, path))
     }
 
     /// Explains every value that some layer says, sorted by path.
-    pub fn all(&self) -> Vec<Explanation> {
+    pub fn all(&self) -> Vec<ValueExplanation> {
         let mut paths = BTreeSet::new();
         for content in &self.contents {
             leaves(&content.value, &mut Vec::new(), &mut paths);
@@ -281,7 +281,7 @@ impl Layers {
         &self,
         path: &str,
         split: impl Fn(&Content) -> Option<Vec<Step>>,
-    ) -> Option<Explanation> {
+    ) -> Option<ValueExplanation> {
         let mut said = self.contents.iter().rev().filter_map(|content| {
             let steps = split(content)?;
             let value = value_at(&content.value, &steps)?.clone();
@@ -296,7 +296,7 @@ impl Layers {
                 line: place.map(|place| place.line),
             })
             .collect();
-        Some(Explanation {
+        Some(ValueExplanation {
             path: path.to_owned(),
             value,
             layer: content.layer,
@@ -320,15 +320,15 @@ impl Layers {
         ChitinSettings {
             with: self.setting("with", agent).unwrap_or_default(),
             contract: self
-                .said_above("contract", agent, Layer::BuiltIn)
+                .said_above("contract", agent, ConfigLayer::BuiltIn)
                 .and_then(typed),
             links: self.setting("links", agent),
             hardlinks: self
-                .said_above("hardlinks", agent, Layer::BuiltIn)
+                .said_above("hardlinks", agent, ConfigLayer::BuiltIn)
                 .and_then(typed),
             root_files: self.setting("rootFiles", agent).unwrap_or_default(),
             subagent_files: self
-                .said_above("subagentFiles", agent, Layer::BuiltIn)
+                .said_above("subagentFiles", agent, ConfigLayer::BuiltIn)
                 .and_then(typed),
             skill_depth: self.setting("skillDepth", agent),
             release_skills: self.setting("releaseSkills", agent),
@@ -338,7 +338,7 @@ impl Layers {
             sections_off: self.setting("sectionsOff", agent).unwrap_or_default(),
             refresh: self.setting("refresh", agent),
             model: self
-                .said_above("model", agent, Layer::BuiltIn)
+                .said_above("model", agent, ConfigLayer::BuiltIn)
                 .and_then(typed),
             fallbacks: self.setting("fallbacks", agent).unwrap_or_default(),
             thinking: self.setting("thinking", agent),
@@ -358,7 +358,10 @@ impl Layers {
 
     /// Returns the agents for which a setting of ours is said apart from all others.
     pub fn agents_that_set(&self, key: &str) -> BTreeSet<AgentId> {
-        let own = self.contents.iter().filter(|c| c.layer != Layer::OpenClaw);
+        let own = self
+            .contents
+            .iter()
+            .filter(|c| c.layer != ConfigLayer::OpenClaw);
         own.filter_map(|content| content.value.get("agents")?.as_object())
             .flatten()
             .filter(|(_, entry)| entry.get(key).is_some())
@@ -385,7 +388,7 @@ impl Layers {
         typed(&merged)
     }
 
-    fn said_above(&self, key: &str, agent: Option<&AgentId>, floor: Layer) -> Option<&Value> {
+    fn said_above(&self, key: &str, agent: Option<&AgentId>, floor: ConfigLayer) -> Option<&Value> {
         self.contents
             .iter()
             .rev()
@@ -397,7 +400,7 @@ impl Layers {
 impl Content {
     /// Looks a setting of ours up; `openclaw.json` has none of them.
     fn setting(&self, key: &str, agent: Option<&AgentId>) -> Option<&Value> {
-        if self.layer == Layer::OpenClaw {
+        if self.layer == ConfigLayer::OpenClaw {
             return None;
         }
         let own = agent.and_then(|agent| {

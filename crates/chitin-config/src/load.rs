@@ -3,14 +3,14 @@
 use super::command::judge;
 use super::include::{IncludeError, IncludeProblem, read_with_includes};
 use super::scan::{self, Step, dotted};
-use super::source::{ConfigFile, Place, find};
+use super::source::{ConfigFile, SourceLocation, find};
 use super::variables::{VariableError, substitute};
-use super::{Issue, Severity, compat};
+use super::{Issue, IssueSeverity, compat};
 use crate::env::Env;
 use crate::home;
 use chitin_contract::ConfigRules;
 use chitin_guard::ReadError;
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,11 +39,11 @@ impl LoadedConfig {
     pub fn is_valid(&self) -> bool {
         self.issues
             .iter()
-            .all(|issue| issue.severity != Severity::Error)
+            .all(|issue| issue.severity != IssueSeverity::Error)
     }
 
     /// Finds where the value at a dotted path was said.
-    pub fn place(&self, path: &str) -> Option<Place> {
+    pub fn place(&self, path: &str) -> Option<SourceLocation> {
         find(&self.files, &steps(&self.value, path)?)
     }
 
@@ -68,9 +68,9 @@ impl ConfigError {
         let error = &self.source;
         let hint = match *error.problem {
             IncludeProblem::Unreadable(ReadError::Refused {
-                reason: Refusal::OutsideRoot,
+                reason: FileRefusal::OutsideRoot,
                 ..
-            }) => Some(if error.file.ends_with(super::own::OWN_FILE) {
+            }) => Some(if error.file.ends_with(super::chitin_json5::OWN_FILE) {
                 "name the directory of the real file with `CHITIN_HOME`".to_owned()
             } else {
                 "name the real file with `OPENCLAW_CONFIG_PATH`".to_owned()
@@ -96,7 +96,7 @@ impl ConfigError {
             line: error.position.map(|(line, _)| line),
             column: error.position.map(|(_, column)| column),
             ..Issue::new(
-                Severity::Error,
+                IssueSeverity::Error,
                 error.path.clone(),
                 format!("The file cannot be used: {}.", error.problem),
             )
@@ -130,7 +130,7 @@ pub fn read(path: &Path, env: &Env) -> Result<Option<LoadedConfig>, ConfigError>
         Ok(()) => Vec::new(),
         Err(VariableError::Missing(missing)) => missing,
         Err(error @ VariableError::TooLarge) => {
-            issues.push(Issue::new(Severity::Error, "", format!("{error}.")));
+            issues.push(Issue::new(IssueSeverity::Error, "", format!("{error}.")));
             Vec::new()
         }
     };
@@ -141,7 +141,7 @@ pub fn read(path: &Path, env: &Env) -> Result<Option<LoadedConfig>, ConfigError>
         );
         let mut issue = placed(&files, &variable.steps, &variable.steps, message);
         // A file that is meant for several machines mentions what one of them lacks.
-        issue.severity = Severity::Warning;
+        issue.severity = IssueSeverity::Warning;
         issue.hint = Some(format!(
             "set it, or write `$${{{}}}` for the text itself",
             variable.name
@@ -200,7 +200,7 @@ pub(super) fn placed(
         file: place.as_ref().map(|place| place.file.clone()),
         line: place.as_ref().map(|place| place.line),
         column: place.as_ref().map(|place| place.column),
-        ..Issue::new(Severity::Error, dotted(path), message)
+        ..Issue::new(IssueSeverity::Error, dotted(path), message)
     }
 }
 
@@ -220,7 +220,7 @@ fn repeated_keys(files: &[ConfigFile]) -> Vec<Issue> {
                     line: Some(place.line),
                     column: Some(place.column),
                     ..Issue::new(
-                        Severity::Warning,
+                        IssueSeverity::Warning,
                         dotted(&whole),
                         "The key is set twice; the last value is used.",
                     )

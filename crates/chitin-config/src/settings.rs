@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Budgets and modes of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Settings {
+pub struct ContextSettings {
     /// The bound of one file, in UTF-16 units.
     pub max_chars: u64,
     /// The bound of all files together.
@@ -42,7 +42,7 @@ pub mod injection {
 }
 
 /// Reads the settings that hold for an agent.
-pub fn settings(config: &Value, agent: Option<&str>, contract: &Contract) -> Settings {
+pub fn settings(config: &Value, agent: Option<&str>, contract: &Contract) -> ContextSettings {
     let defaults = &config["agents"]["defaults"];
     let roster = agents::roster(config, contract);
     let entry = agent
@@ -62,7 +62,7 @@ pub fn settings(config: &Value, agent: Option<&str>, contract: &Contract) -> Set
     };
     let injected =
         own("contextInjection", contract.turns.per_agent).filter(|value| !value.is_null());
-    Settings {
+    ContextSettings {
         max_chars: bound("bootstrapMaxChars").unwrap_or(u64::from(budgets.max_chars)),
         total_max_chars: budgets
             .total_max_chars

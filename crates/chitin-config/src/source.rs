@@ -47,7 +47,7 @@ impl Eq for SourceMap {}
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct SourceLocation {
     /// The file.
     pub file: PathBuf,
     /// The line, counted from one.
@@ -87,12 +87,12 @@ impl ConfigFile {
         self.text.lines().nth(number.checked_sub(1)?)
     }
 
-    pub(super) fn place(&self, byte: usize) -> Place {
+    pub(super) fn place(&self, byte: usize) -> SourceLocation {
         let lines = &self.found().lines;
         let line = lines.partition_point(|start| *start <= byte);
         let start = lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
         let before = self.text.get(start..byte).unwrap_or_default();
-        Place {
+        SourceLocation {
             file: self.path.clone(),
             line,
             column: before.chars().count() + 1,
@@ -112,7 +112,7 @@ pub(super) fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
 
 /// Finds where a value was said. Files come in the order of their say: the first that has the value wins. A value that
 /// stands nowhere, or moved because arrays were joined, is placed at the nearest value around it.
-pub(super) fn find(files: &[ConfigFile], path: &[Step]) -> Option<Place> {
+pub(super) fn find(files: &[ConfigFile], path: &[Step]) -> Option<SourceLocation> {
     for length in (0..=path.len()).rev() {
         let wanted = &path[..length];
         for file in files {

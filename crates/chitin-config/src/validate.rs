@@ -7,7 +7,7 @@ use super::keys::{AgentList, ReleaseKeys};
 use super::load::value_at;
 use super::scan::{Step, dotted};
 use super::shape::{Fields, Shape, field, names};
-use super::{Issue, Severity, checks, roster};
+use super::{Issue, IssueSeverity, checks, roster};
 use chitin_contract::ConfigRules;
 use chitin_protocol::nearest::nearest;
 use serde_json::{Map, Value};
@@ -69,7 +69,7 @@ pub fn validate(value: &Value, rules: ConfigRules) -> Vec<Issue> {
         .filter(|finding| !rules.is_of_plugins(&finding.path))
         .map(|finding| Issue {
             hint: finding.hint,
-            ..Issue::new(Severity::Error, dotted(&finding.path), finding.message)
+            ..Issue::new(IssueSeverity::Error, dotted(&finding.path), finding.message)
         })
         .collect()
 }

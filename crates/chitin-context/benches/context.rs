@@ -12,10 +12,10 @@
     reason = "a bench stops at the first surprise and prints"
 )]
 
-use chitin_context::budget::Limits;
+use chitin_context::budget::BudgetLimits;
 use chitin_context::catalogue::{CatalogueLimits, CatalogueSkill, catalogue};
 use chitin_context::sections::{PromptFacts, ToolFact};
-use chitin_context::{Assembler, Context, TellCuts, Turn, assemble};
+use chitin_context::{Assembler, Context, TellCuts, TurnInputs, assemble};
 use chitin_contract::CANONICAL;
 use chitin_test::TestEnv;
 use chitin_workspace::Workspace;
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 struct Agent {
     env: TestEnv,
     loader: Loader,
-    limits: Limits,
+    limits: BudgetLimits,
     prompt: Arc<PromptFacts>,
     assembler: Assembler,
     edits: u64,
@@ -78,10 +78,10 @@ impl Agent {
         }
         let mut agent = Self {
             loader: Loader::new(env.workspace(), &CANONICAL, &LoadOptions::default()),
-            limits: Limits {
+            limits: BudgetLimits {
                 per_file: 1_000_000,
                 total: Some(10_000_000),
-                ..Limits::of(&CANONICAL)
+                ..BudgetLimits::of(&CANONICAL)
             },
             prompt: Arc::new(facts()),
             assembler: Assembler::default(),
@@ -157,16 +157,16 @@ fn text(begin: &str, bytes: usize) -> String {
 
 fn with_turn<T>(
     workspace: &Arc<Workspace>,
-    limits: &Limits,
+    limits: &BudgetLimits,
     prompt: &Arc<PromptFacts>,
-    make: impl FnOnce(&Turn<'_>) -> T,
+    make: impl FnOnce(&TurnInputs<'_>) -> T,
 ) -> T {
     let facts = TurnFacts {
         session_key: Some("agent:main:main"),
         setup_complete: true,
         ..TurnFacts::default()
     };
-    make(&Turn {
+    make(&TurnInputs {
         workspace,
         extras: &[],
         facts: &facts,

@@ -64,8 +64,8 @@ fn guess_where_it_ends(bencher: Bencher, name: &str) {
 #[cfg(feature = "exact-tokens")]
 #[divan::bench(args = NAMES, sample_count = 5)]
 fn exact(bencher: Bencher, name: &str) {
-    use chitin_context::tokens::{Encoding, exact};
+    use chitin_context::tokens::{TokenEncoding, exact};
     measure(bencher, name, |text| {
-        exact::count(Encoding::O200kBase, text)
+        exact::count(TokenEncoding::O200kBase, text)
     });
 }

@@ -1,12 +1,12 @@
 //! The whole context of a turn: our sections and the workspace's files, in the order of the contract (W56, CN17).
 
-use crate::budget::Limits;
+use crate::budget::BudgetLimits;
 use crate::compat;
 use crate::continuation;
 use crate::files::{Files, FilesIn, files_with};
-use crate::fragment::{CacheClass, Fragment, Origin, Piece, Role};
-use crate::maker::{Fresh, Maker};
+use crate::fragment::{CacheClass, Fragment, FragmentOrigin, FragmentPiece, FragmentRole};
 use crate::memory_results::{self, MemoryResult};
+use crate::parts::{Fresh, Maker};
 use crate::render::{Blocks, CONTEXT_ENGINE_KEY, boundary, join, memory_fragment};
 use crate::report::{around_words, system_notice, user_notice};
 use crate::sections::{Placed, PromptFacts, PromptMode, Slot, bootstrap_notice, sections};
@@ -24,7 +24,7 @@ pub const CUTS_KEY: &str = "files-cut";
 
 /// Everything that the context of a turn is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
+pub struct TurnInputs<'a> {
     /// The snapshot of the workspace.
     pub workspace: &'a Arc<Workspace>,
     /// Files from below the root that configuration adds.
@@ -32,7 +32,7 @@ pub struct Turn<'a> {
     /// What filters need to know.
     pub facts: &'a TurnFacts<'a>,
     /// What files may take.
-    pub limits: &'a Limits,
+    pub limits: &'a BudgetLimits,
     /// The active projects, in contracts that know them.
     pub projects: &'a [String],
     /// What our own sections need to know.
@@ -65,7 +65,7 @@ pub struct Context {
     /// What became of each file.
     pub files: Files,
     /// The bounds that held.
-    pub limits: Limits,
+    pub limits: BudgetLimits,
     joined: Joined,
 }
 
@@ -92,7 +92,7 @@ impl Context {
         let added = self.system_fragments().last().filter(|one| is_added(one));
         let added = added.map(Fragment::text).unwrap_or_default();
         system.truncate(system.len() - added.len());
-        if line.role == Role::System {
+        if line.role == FragmentRole::System {
             system.truncate(system.len() - line.injected.bytes);
         }
         let line: String = line
@@ -112,9 +112,9 @@ impl Context {
     #[must_use]
     pub fn with_engine_text(&self, text: &str) -> Self {
         let mut context = self.clone();
-        let piece = Piece::given(text);
+        let piece = FragmentPiece::given(text);
         let fragment = Fragment::section(CONTEXT_ENGINE_KEY, CacheClass::Dynamic, vec![piece]);
-        let system = |one: &Fragment| one.role == Role::System;
+        let system = |one: &Fragment| one.role == FragmentRole::System;
         let end = context.fragments.iter().rposition(system);
         let end = end.map_or(0, |last| last + 1);
         context.fragments.insert(end, fragment.led_by("\n\n"));
@@ -149,24 +149,24 @@ impl Context {
     pub fn system_fragments(&self) -> impl Iterator<Item = &Fragment> {
         self.fragments
             .iter()
-            .filter(|fragment| fragment.role == Role::System)
+            .filter(|fragment| fragment.role == FragmentRole::System)
     }
 
     /// Returns the text that stands in that place beside the user's words, if there is any.
-    pub fn beside_user(&self, role: Role) -> Option<String> {
+    pub fn beside_user(&self, role: FragmentRole) -> Option<String> {
         let beside: Vec<Fragment> = self
             .fragments
             .iter()
             .filter(|fragment| fragment.role == role)
             .cloned()
             .collect();
-        (role != Role::System && !beside.is_empty()).then(|| join(&beside))
+        (role != FragmentRole::System && !beside.is_empty()).then(|| join(&beside))
     }
 
     /// Puts the notices of this turn around the user's words, a blank line apart.
     pub fn user_message(&self, words: &str) -> String {
-        let before = self.beside_user(Role::BeforeUser);
-        let after = self.beside_user(Role::AfterUser);
+        let before = self.beside_user(FragmentRole::BeforeUser);
+        let after = self.beside_user(FragmentRole::AfterUser);
         around_words(before.as_deref(), words, after.as_deref())
     }
 
@@ -174,7 +174,7 @@ impl Context {
     pub fn boundary(&self) -> Option<usize> {
         let mut at = 0;
         for fragment in self.system_fragments() {
-            if fragment.origin == Origin::Boundary {
+            if fragment.origin == FragmentOrigin::Boundary {
                 return Some(at + fragment.lead.len());
             }
             at += fragment.injected.bytes;
@@ -184,11 +184,11 @@ impl Context {
 }
 
 /// Puts the context of a turn together.
-pub fn assemble(turn: &Turn<'_>) -> Context {
+pub fn assemble(turn: &TurnInputs<'_>) -> Context {
     assemble_with(&mut Fresh, turn)
 }
 
-pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &Turn<'_>) -> Context {
+pub(crate) fn assemble_with(maker: &mut impl Maker, turn: &TurnInputs<'_>) -> Context {
     let contract = turn.workspace.contract();
     let facts = continuation::facts_of(turn);
     let mut files = files_with(
@@ -291,19 +291,19 @@ fn joined(placed: Vec<Placed>, blocks: Blocks, memory: Option<Fragment>) -> Vec<
 /// Tells whether a fragment is the line about program, machine and model that stands apart. It is the last of the system prompt.
 fn is_runtime_line(fragment: &Fragment) -> bool {
     let key = SectionKey::RuntimeLine.name();
-    matches!(&fragment.origin, Origin::Section { key: own } if *own == key)
+    matches!(&fragment.origin, FragmentOrigin::Section { key: own } if *own == key)
 }
 
 /// Tells whether a fragment is what a context engine added.
 fn is_added(fragment: &Fragment) -> bool {
-    matches!(&fragment.origin, Origin::Section { key } if *key == CONTEXT_ENGINE_KEY)
+    matches!(&fragment.origin, FragmentOrigin::Section { key } if *key == CONTEXT_ENGINE_KEY)
 }
 
 /// Takes that line out of the system prompt, for the first message.
 fn take_runtime_line(fragments: &mut Vec<Fragment>) -> Option<Fragment> {
     let line = fragments.pop_if(|last| is_runtime_line(last))?;
     Some(Fragment {
-        role: Role::FirstMessage,
+        role: FragmentRole::FirstMessage,
         lead: "",
         injected: line.raw,
         ..line
@@ -325,8 +325,12 @@ fn beside_user(
     beside.extend(bootstrap_notice(&contract.prompt, bootstrap));
     if let (TellCuts::Yes, Some(block)) = (cuts, user_notice(cut_lines, contract)) {
         beside.push(Fragment {
-            role: Role::AfterUser,
-            ..Fragment::section(CUTS_KEY, CacheClass::Dynamic, vec![Piece::made(block)])
+            role: FragmentRole::AfterUser,
+            ..Fragment::section(
+                CUTS_KEY,
+                CacheClass::Dynamic,
+                vec![FragmentPiece::made(block)],
+            )
         });
     }
     beside

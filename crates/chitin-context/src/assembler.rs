@@ -1,9 +1,9 @@
 //! Turn after turn with as little work as possible: what did not change is not made again.
 
-use crate::assemble::{Context, TellCuts, Turn, assemble_with};
-use crate::budget::Limits;
+use crate::assemble::{Context, TellCuts, TurnInputs, assemble_with};
+use crate::budget::BudgetLimits;
+use crate::cached_parts::CachedParts;
 use crate::memory_results::MemoryResult;
-use crate::remembered::Remembered;
 use crate::sections::PromptFacts;
 use chitin_protocol::session_key::ChatType;
 use chitin_workspace::Workspace;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Assembler {
     last: Option<Last>,
-    made: Remembered,
+    made: CachedParts,
 }
 
 /// The turn that was asked for last, owned.
@@ -27,7 +27,7 @@ struct Last {
     workspace: Arc<Workspace>,
     extras: Vec<Record>,
     facts: OwnedFacts,
-    limits: Limits,
+    limits: BudgetLimits,
     projects: Vec<String>,
     prompt: Arc<PromptFacts>,
     memory: Vec<MemoryResult>,
@@ -37,7 +37,7 @@ struct Last {
 
 impl Assembler {
     /// Returns the context of a turn.
-    pub fn assemble(&mut self, turn: &Turn<'_>) -> Arc<Context> {
+    pub fn assemble(&mut self, turn: &TurnInputs<'_>) -> Arc<Context> {
         if let Some(last) = self.last.as_ref().filter(|last| last.is(turn)) {
             last.context.keep_joined();
             return last.context.clone();
@@ -60,7 +60,7 @@ impl Assembler {
 }
 
 impl Last {
-    fn is(&self, turn: &Turn<'_>) -> bool {
+    fn is(&self, turn: &TurnInputs<'_>) -> bool {
         Arc::ptr_eq(&self.workspace, turn.workspace)
             && self.cuts == turn.cuts
             && self.limits == *turn.limits

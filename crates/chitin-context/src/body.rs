@@ -1,6 +1,6 @@
 //! The text of one file on its way into the prompt: a few pieces, cut and measured without copying.
 
-use crate::fragment::{Piece, Size, Source, Text};
+use crate::fragment::{FragmentPiece, FragmentSource, Size, Text};
 use chitin_contract::PairRule;
 use chitin_protocol::text::{utf16_len, utf16_prefix, utf16_suffix};
 use std::ops::Range;
@@ -9,21 +9,21 @@ use std::ops::Range;
 #[derive(Debug, Clone, Default)]
 pub struct Body {
     /// The pieces, none of them empty.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<FragmentPiece>,
     /// The length in UTF-16 units, halves of lost characters included.
     pub units: usize,
 }
 
 impl Body {
     /// Makes a body of one piece.
-    pub fn of(piece: Piece) -> Self {
+    pub fn of(piece: FragmentPiece) -> Self {
         let mut body = Self::default();
         body.push(piece);
         body
     }
 
     /// Appends a piece, unless it is empty.
-    pub fn push(&mut self, piece: Piece) {
+    pub fn push(&mut self, piece: FragmentPiece) {
         let text = piece.text.as_str();
         if !text.is_empty() {
             self.units += utf16_len(text);
@@ -122,7 +122,7 @@ impl Body {
             return self.head(budget, pairs);
         }
         let mut clamped = self.head(budget - 1, pairs);
-        clamped.push(Piece::ours("…"));
+        clamped.push(FragmentPiece::ours("…"));
         clamped
     }
 
@@ -151,7 +151,7 @@ impl Body {
     }
 }
 
-impl Piece {
+impl FragmentPiece {
     /// Returns a byte range of the piece, with its source narrowed to match.
     #[must_use]
     pub fn part(&self, range: Range<usize>) -> Self {
@@ -169,11 +169,13 @@ impl Piece {
             },
         };
         let source = match self.source {
-            Source::File { start, .. } => Source::File {
+            FragmentSource::File { start, .. } => FragmentSource::File {
                 start: start + range.start,
                 end: start + range.end,
             },
-            Source::Ours | Source::Given | Source::Rewritten { .. } => self.source,
+            FragmentSource::Ours | FragmentSource::Given | FragmentSource::Rewritten { .. } => {
+                self.source
+            }
         };
         Self { text, source }
     }

@@ -1,7 +1,7 @@
 //! What a provider can reuse: the longest common prefix of two prompts, what broke it, and what should stand elsewhere.
 
 use crate::assemble::Context;
-use crate::fragment::{CacheClass, Origin, Role};
+use crate::fragment::{CacheClass, FragmentOrigin, FragmentRole};
 use serde::Serialize;
 
 /// How far two system prompts agree.
@@ -89,7 +89,7 @@ fn broken_by(before: &Context, after: &Context) -> Break {
 fn system_parts(context: &Context) -> impl Iterator<Item = usize> {
     let parts = context.fragments.iter().enumerate();
     parts
-        .filter(|(_, fragment)| fragment.role == Role::System)
+        .filter(|(_, fragment)| fragment.role == FragmentRole::System)
         .map(|(at, _)| at)
 }
 
@@ -98,11 +98,11 @@ fn origin(context: &Context, at: Option<usize>) -> Option<(&str, bool)> {
 }
 
 /// What makes two fragments the same part: the key, or the file's name and kind, wherever the directory lies.
-fn identity(origin: &Origin) -> (&str, bool) {
+fn identity(origin: &FragmentOrigin) -> (&str, bool) {
     match origin {
-        Origin::Section { key } => (key, false),
-        Origin::File { name, extra, .. } => (name, *extra),
-        Origin::Boundary => ("boundary", false),
+        FragmentOrigin::Section { key } => (key, false),
+        FragmentOrigin::File { name, extra, .. } => (name, *extra),
+        FragmentOrigin::Boundary => ("boundary", false),
     }
 }
 
@@ -111,7 +111,7 @@ pub fn volatile_above_boundary(context: &Context) -> Vec<usize> {
     let boundary = context
         .fragments
         .iter()
-        .position(|fragment| fragment.origin == Origin::Boundary);
+        .position(|fragment| fragment.origin == FragmentOrigin::Boundary);
     let above = boundary.map_or(&context.fragments[..0], |at| &context.fragments[..at]);
     above
         .iter()

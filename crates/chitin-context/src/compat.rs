@@ -1,6 +1,6 @@
 //! Interface strings of OpenClaw that this crate writes: headings, markers, comments. Prose is in `words`.
 
-use chitin_protocol::record::{Oversize, Refusal};
+use chitin_protocol::record::{FileRefusal, OversizeFile};
 
 /// The heading of the block of files.
 pub(crate) const PROJECT_CONTEXT: &str = "# Project Context";
@@ -43,12 +43,12 @@ pub(crate) fn missing(path: &str) -> String {
 }
 
 /// Says that a file was not read, and why.
-pub(crate) fn refused(reason: Refusal, path: &str) -> String {
+pub(crate) fn refused(reason: FileRefusal, path: &str) -> String {
     format!("[REFUSED] {reason}: {path}")
 }
 
 /// Says that only the beginning of a file was read.
-pub(crate) fn oversize(oversize: Oversize, path: &str) -> String {
+pub(crate) fn oversize(oversize: OversizeFile, path: &str) -> String {
     format!(
         "[OVERSIZE] {} of {} bytes: {path}",
         oversize.kept, oversize.size

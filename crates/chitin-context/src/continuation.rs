@@ -1,13 +1,13 @@
 //! First turn and continuation (S8): what a continuation turn does not keep in the system prompt stands in the conversation,
 //! so that it is sent again with every turn and the system prompt stays the same from the first turn on.
 
-use crate::assemble::{Context, Turn};
-use crate::files::{Files, Outcome};
-use crate::fragment::{Fragment, Origin, Role};
-use crate::maker::Maker;
+use crate::assemble::{Context, TurnInputs};
+use crate::files::{FileOutcome, Files};
+use crate::fragment::{Fragment, FragmentOrigin, FragmentRole};
+use crate::parts::Maker;
 use crate::render::{Blocks, blocks_with, conversation_block, conversation_notice};
 use chitin_config::settings::injection;
-use chitin_contract::{ContinuationBulk, Layout};
+use chitin_contract::{BlockLayout, ContinuationBulk};
 use chitin_workspace::filter::{ContextMode, Filter, NotKept, TurnFacts};
 
 /// The files that stand in the conversation.
@@ -39,7 +39,7 @@ impl ConversationFiles {
 
 /// Returns the facts by which a turn's files are chosen: a turn that puts the bulk into the conversation has the full set,
 /// whichever turn it is.
-pub(crate) fn facts_of<'a>(turn: &Turn<'a>) -> TurnFacts<'a> {
+pub(crate) fn facts_of<'a>(turn: &TurnInputs<'a>) -> TurnFacts<'a> {
     TurnFacts {
         marked: turn.facts.marked && !puts_bulk_into_conversation(turn),
         ..turn.facts.clone()
@@ -47,10 +47,10 @@ pub(crate) fn facts_of<'a>(turn: &Turn<'a>) -> TurnFacts<'a> {
 }
 
 /// Tells whether the bulk of a turn's files stands in the conversation.
-fn puts_bulk_into_conversation(turn: &Turn<'_>) -> bool {
+fn puts_bulk_into_conversation(turn: &TurnInputs<'_>) -> bool {
     let contract = turn.workspace.contract();
     contract.turns.continuation_bulk == ContinuationBulk::Conversation
-        && contract.rendering.layout == Layout::ProjectContext
+        && contract.rendering.layout == BlockLayout::ProjectContext
         && turn.facts.context_mode == ContextMode::Full
         && turn.facts.context_injection == Some(injection::CONTINUATION_SKIP)
 }
@@ -59,7 +59,7 @@ fn puts_bulk_into_conversation(turn: &Turn<'_>) -> bool {
 /// returned.
 pub(crate) fn moved_bulk(
     maker: &mut impl Maker,
-    turn: &Turn<'_>,
+    turn: &TurnInputs<'_>,
     files: &mut Files,
 ) -> Vec<Fragment> {
     if !puts_bulk_into_conversation(turn) {
@@ -73,8 +73,8 @@ pub(crate) fn moved_bulk(
     let filter = Filter::new(contract, &later, turn.workspace.path());
     let shown = files.outcomes.iter().zip(&files.records);
     let shown = shown.filter_map(|(outcome, record)| match outcome {
-        Outcome::In { file } => Some((filter.judge(record), &files.files[*file])),
-        Outcome::NotKept(_) | Outcome::LeftOut(_) | Outcome::ToldApart(_) => None,
+        FileOutcome::In { file } => Some((filter.judge(record), &files.files[*file])),
+        FileOutcome::NotKept(_) | FileOutcome::LeftOut(_) | FileOutcome::ToldApart(_) => None,
     });
     let (bulk, kept): (Vec<_>, Vec<_>) =
         shown.partition(|(judged, _)| *judged == Some(NotKept::Continuation));
@@ -103,16 +103,16 @@ impl Context {
     pub fn conversation_files(&self) -> Option<ConversationFiles> {
         let mut opening = None;
         let mut files = Vec::new();
-        let in_conversation = |fragment: &&Fragment| fragment.role == Role::Conversation;
+        let in_conversation = |fragment: &&Fragment| fragment.role == FragmentRole::Conversation;
         for fragment in self.fragments.iter().filter(in_conversation) {
             let text = fragment.text();
             let text = text[fragment.lead.len()..].to_owned();
             match &fragment.origin {
-                Origin::File { path, .. } => files.push(ConversationFile {
+                FragmentOrigin::File { path, .. } => files.push(ConversationFile {
                     path: path.to_string(),
                     text,
                 }),
-                Origin::Section { .. } | Origin::Boundary => opening = Some(text),
+                FragmentOrigin::Section { .. } | FragmentOrigin::Boundary => opening = Some(text),
             }
         }
         let opening = opening?;
@@ -124,7 +124,8 @@ impl Context {
         let records = self.files.outcomes.iter().zip(&self.files.records);
         let lost: Vec<&str> = records
             .filter(|(outcome, record)| {
-                **outcome == Outcome::NotKept(NotKept::Continuation) && record.content().is_some()
+                **outcome == FileOutcome::NotKept(NotKept::Continuation)
+                    && record.content().is_some()
             })
             .map(|(_, record)| &*record.name)
             .collect();

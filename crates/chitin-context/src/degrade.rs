@@ -3,30 +3,30 @@
 //! The plan says which files shrink first and to what. Steps are taken in order until the prompt fits; what each did is
 //! in the result, in the report and in the prompt itself. Nothing is ever left out in silence.
 
-use crate::assemble::{Context, Turn, assemble_with};
+use crate::assemble::{Context, TurnInputs, assemble_with};
 use crate::body::Body;
-use crate::budget::{Limits, embedded};
-use crate::fragment::Piece;
-use crate::remembered::Remembered;
+use crate::budget::{BudgetLimits, embedded};
+use crate::cached_parts::CachedParts;
+use crate::file_texts::left_out;
+use crate::fragment::FragmentPiece;
 use crate::tokens;
-use crate::words::left_out;
 use chitin_workspace::snapshot::Record;
 use serde::Serialize;
 
 /// What shrinks, in which order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Plan {
+pub struct ShrinkPlan {
     /// The name that configuration knows it by.
     pub name: String,
     /// The steps, the least painful first.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ShrinkStep>,
 }
 
 /// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub struct ShrinkStep {
     /// Which files.
     pub files: Vec<Which>,
     /// How much of each stays, in percent of its full length; 0 leaves only a line that says so.
@@ -64,13 +64,13 @@ impl Which {
     }
 }
 
-impl Plan {
+impl ShrinkPlan {
     /// The names of the built-in plans.
     pub const NAMES: [&str; 2] = ["memory-first", "even"];
 
     /// Returns a built-in plan.
     pub fn built_in(name: &str) -> Option<Self> {
-        let step = |files: &[&str], keep| Step {
+        let step = |files: &[&str], keep| ShrinkStep {
             files: files.iter().map(|file| Which::parse(file)).collect(),
             keep,
         };
@@ -102,7 +102,7 @@ impl Plan {
 #[serde(rename_all = "camelCase")]
 pub struct Degraded {
     /// The plan.
-    pub plan: Plan,
+    pub plan: ShrinkPlan,
     /// How many of its steps were taken.
     pub taken: usize,
     /// How many tokens the system prompt may have.
@@ -121,8 +121,12 @@ impl Degraded {
 }
 
 /// Puts a context together that has at most `allowed` tokens, by our estimate, as far as the plan reaches.
-pub fn assemble_within(turn: &Turn<'_>, plan: &Plan, allowed: usize) -> (Context, Degraded) {
-    let mut made = Remembered::default();
+pub fn assemble_within(
+    turn: &TurnInputs<'_>,
+    plan: &ShrinkPlan,
+    allowed: usize,
+) -> (Context, Degraded) {
+    let mut made = CachedParts::default();
     let whole = assemble_with(&mut made, turn);
     let before = size_of(&whole);
     let mut result = (
@@ -140,7 +144,7 @@ pub fn assemble_within(turn: &Turn<'_>, plan: &Plan, allowed: usize) -> (Context
         let limits = planned(turn, &plan.steps[..taken]);
         let context = assemble_with(
             &mut made,
-            &Turn {
+            &TurnInputs {
                 limits: &limits,
                 ..*turn
             },
@@ -160,7 +164,7 @@ fn size_of(context: &Context) -> usize {
 }
 
 /// The bounds after so many steps.
-fn planned(turn: &Turn<'_>, steps: &[Step]) -> Limits {
+fn planned(turn: &TurnInputs<'_>, steps: &[ShrinkStep]) -> BudgetLimits {
     let contract = turn.workspace.contract();
     let mut limits = turn.limits.clone();
     for record in turn.workspace.records().iter().chain(turn.extras) {
@@ -171,13 +175,15 @@ fn planned(turn: &Turn<'_>, steps: &[Step]) -> Limits {
             .limits
             .measure(&body)
             .min(turn.limits.of_record(record));
-        let applies = |step: &&Step| step.files.iter().any(|which| which.is(record));
+        let applies = |step: &&ShrinkStep| step.files.iter().any(|which| which.is(record));
         let Some(step) = steps.iter().filter(applies).min_by_key(|step| step.keep) else {
             continue;
         };
         let path = record.path.to_string_lossy().into_owned();
         // To say that a file is not there takes room as well: nothing is gained below that.
-        let least = turn.limits.measure(&Body::of(Piece::made(left_out(&path))));
+        let least = turn
+            .limits
+            .measure(&Body::of(FragmentPiece::made(left_out(&path))));
         let bound = match step.keep {
             0 if full > least => 0,
             keep => (full * usize::from(keep) / 100).max(least),

@@ -1,7 +1,7 @@
 //! From a line of the prompt to the line of the file that it came from, and back.
 
 use crate::assemble::Context;
-use crate::fragment::{Fragment, Origin, Role, Source, Text};
+use crate::fragment::{Fragment, FragmentOrigin, FragmentRole, FragmentSource, Text};
 use memchr::memchr_iter;
 use serde::Serialize;
 use std::fmt;
@@ -138,7 +138,7 @@ impl Context {
         let mut parts = Vec::new();
         let mut at = 0;
         for (index, fragment) in self.system_parts() {
-            let lead = (fragment.lead, Source::Ours, None);
+            let lead = (fragment.lead, FragmentSource::Ours, None);
             let pieces = fragment
                 .pieces
                 .iter()
@@ -209,12 +209,13 @@ impl Context {
         self.fragments
             .iter()
             .enumerate()
-            .filter(|(_, fragment)| fragment.role == Role::System)
+            .filter(|(_, fragment)| fragment.role == FragmentRole::System)
     }
 
     /// Returns the text of a fragment's file; nothing for our own sections.
     fn file_text(&self, fragment: usize) -> &str {
-        let Some(Origin::File { path, .. }) = self.fragments.get(fragment).map(|one| &one.origin)
+        let Some(FragmentOrigin::File { path, .. }) =
+            self.fragments.get(fragment).map(|one| &one.origin)
         else {
             return "";
         };
@@ -290,7 +291,7 @@ impl Context {
             line += line_feeds(fragment.lead);
             for piece in &*fragment.pieces {
                 let text = piece.text.as_str();
-                if let (true, Source::File { start, end }) = (index == wanted, piece.source)
+                if let (true, FragmentSource::File { start, end }) = (index == wanted, piece.source)
                     && (start..end).contains(&byte)
                 {
                     return Some(line + line_feeds(&text[..byte - start]));
@@ -317,31 +318,31 @@ fn line_range(text: &str, line: usize) -> Option<(usize, usize)> {
 }
 
 fn whence(
-    origin: &Origin,
-    source: Source,
+    origin: &FragmentOrigin,
+    source: FragmentSource,
     piece: Option<&Text>,
     skipped: usize,
     whole: &str,
 ) -> Whence {
     let (key, path) = match origin {
-        Origin::Boundary => return Whence::Boundary,
-        Origin::Section { key } => (*key, None),
-        Origin::File { path, .. } => ("", Some(path.to_string())),
+        FragmentOrigin::Boundary => return Whence::Boundary,
+        FragmentOrigin::Section { key } => (*key, None),
+        FragmentOrigin::File { path, .. } => ("", Some(path.to_string())),
     };
     let Some(path) = path else {
         return match source {
-            Source::Given => Whence::Given { key },
-            Source::Ours | Source::File { .. } | Source::Rewritten { .. } => {
-                Whence::Section { key }
-            }
+            FragmentSource::Given => Whence::Given { key },
+            FragmentSource::Ours
+            | FragmentSource::File { .. }
+            | FragmentSource::Rewritten { .. } => Whence::Section { key },
         };
     };
     match (source, piece) {
-        (Source::File { start, .. }, Some(Text::Slice { content, .. })) => Whence::File {
+        (FragmentSource::File { start, .. }, Some(Text::Slice { content, .. })) => Whence::File {
             line: 1 + line_feeds(content.text.get(..start + skipped).unwrap_or_default()),
             path,
         },
-        (Source::Rewritten { start, end }, _) => {
+        (FragmentSource::Rewritten { start, end }, _) => {
             let line_of = |byte| 1 + line_feeds(whole.get(..byte).unwrap_or_default());
             Whence::Rewritten {
                 line: line_of(start),
@@ -349,6 +350,8 @@ fn whence(
                 path,
             }
         }
-        (Source::Ours | Source::Given | Source::File { .. }, _) => Whence::About { path },
+        (FragmentSource::Ours | FragmentSource::Given | FragmentSource::File { .. }, _) => {
+            Whence::About { path }
+        }
     }
 }

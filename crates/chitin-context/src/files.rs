@@ -1,13 +1,13 @@
 //! The files of a turn: which are kept, what budgets make of them, where they stand (CN20).
 
-use crate::budget::{ContextFile, LeftOut, Limits, Spent, WhyLeftOut, spend_with};
+use crate::budget::{BudgetLimits, ContextFile, OmittedRecord, Spent, WhyLeftOut, spend_with};
 use crate::composition::{compose, is_blank};
-use crate::maker::{Fresh, Maker};
 use crate::order::ends_in;
+use crate::parts::{Fresh, Maker};
 use crate::render::{Blocks, blocks_with};
-use crate::report::{Report, report_on};
-use crate::warning::Warning;
-use chitin_contract::{BootstrapFile, Contract, Layout, RefusalStyle};
+use crate::report::{BudgetReport, report_on};
+use crate::warning::ContextWarning;
+use chitin_contract::{BlockLayout, BootstrapFile, Contract, RefusalStyle};
 use chitin_workspace::Workspace;
 use chitin_workspace::filter::{Filter, NotKept, TurnFacts};
 use chitin_workspace::snapshot::{Record, RecordState};
@@ -29,7 +29,7 @@ pub struct FilesIn<'a> {
     /// What is known of the turn.
     pub facts: &'a TurnFacts<'a>,
     /// What files may take.
-    pub limits: &'a Limits,
+    pub limits: &'a BudgetLimits,
     /// The active projects, in contracts that know them.
     pub projects: &'a [String],
 }
@@ -40,20 +40,20 @@ pub struct Files {
     /// Every record that was looked at: the root's own, then the others.
     pub records: Vec<Record>,
     /// What became of each record.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<FileOutcome>,
     /// The files within their budgets, in load order.
     pub files: Vec<ContextFile>,
     /// What budgets took away. It speaks of the records that the turn keeps.
-    pub report: Report,
+    pub report: BudgetReport,
     /// What there is to say, loading first.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<ContextWarning>,
     /// The blocks of the prompt.
     pub blocks: Blocks,
 }
 
 /// What became of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum FileOutcome {
     /// It is in the prompt.
     In {
         /// Its place among the files within their budgets.
@@ -62,7 +62,7 @@ pub enum Outcome {
     /// The turn does not keep it.
     NotKept(NotKept),
     /// Budgets or rules left it out.
-    LeftOut(LeftOut),
+    LeftOut(OmittedRecord),
     /// It counts in the budget, but is told to the model in another way.
     ToldApart(ToldApart),
 }
@@ -120,9 +120,9 @@ pub(crate) fn files_with(maker: &mut impl Maker, given: &FilesIn<'_>) -> Files {
     };
     let counts = |record: &Record| !is_told_apart(record);
     let report = report_on(&kept, &spent, contract, given.limits, counts);
-    let mut outcomes: Vec<Outcome> = judged
+    let mut outcomes: Vec<FileOutcome> = judged
         .iter()
-        .map(|judged| Outcome::NotKept(judged.unwrap_or(NotKept::Session)))
+        .map(|judged| FileOutcome::NotKept(judged.unwrap_or(NotKept::Session)))
         .collect();
     let Spent {
         mut files,
@@ -132,15 +132,15 @@ pub(crate) fn files_with(maker: &mut impl Maker, given: &FilesIn<'_>) -> Files {
     for mut left in left_out {
         left.record = places[left.record];
         let at = left.record;
-        outcomes[at] = Outcome::LeftOut(left);
+        outcomes[at] = FileOutcome::LeftOut(left);
     }
     for file in &mut files {
         file.record = places[file.record];
     }
     let mut shown = Vec::with_capacity(files.len());
     for (at, file) in files.iter().enumerate() {
-        if contract.rendering.layout == Layout::Composition && is_blank(file) {
-            outcomes[file.record] = Outcome::LeftOut(LeftOut {
+        if contract.rendering.layout == BlockLayout::Composition && is_blank(file) {
+            outcomes[file.record] = FileOutcome::LeftOut(OmittedRecord {
                 record: file.record,
                 raw: file.raw,
                 remaining: file.remaining,
@@ -151,14 +151,16 @@ pub(crate) fn files_with(maker: &mut impl Maker, given: &FilesIn<'_>) -> Files {
         outcomes[file.record] = match told_apart(file, contract, given.facts) {
             None => {
                 shown.push(file);
-                Outcome::In { file: at }
+                FileOutcome::In { file: at }
             }
-            Some(apart) => Outcome::ToldApart(apart),
+            Some(apart) => FileOutcome::ToldApart(apart),
         };
     }
     let blocks = match contract.rendering.layout {
-        Layout::ProjectContext => blocks_with(maker, shown, &contract.rendering, given.projects),
-        Layout::Composition => compose(&shown),
+        BlockLayout::ProjectContext => {
+            blocks_with(maker, shown, &contract.rendering, given.projects)
+        }
+        BlockLayout::Composition => compose(&shown),
     };
     Files {
         records,
@@ -183,19 +185,21 @@ fn told_apart(file: &ContextFile, contract: &Contract, facts: &TurnFacts<'_>) ->
 }
 
 /// What loading has to say of the records that the turn keeps.
-fn load_warnings(kept: &[&Record], contract: &Contract) -> Vec<Warning> {
+fn load_warnings(kept: &[&Record], contract: &Contract) -> Vec<ContextWarning> {
     let warnings = kept.iter().filter_map(|record| match &record.state {
         RecordState::Refused(reason) => match contract.loading.refusals {
-            RefusalStyle::Named => Some(Warning::Refused {
+            RefusalStyle::Named => Some(ContextWarning::Refused {
                 name: record.name.to_string(),
                 reason: *reason,
             }),
             RefusalStyle::Missing | RefusalStyle::Unreadable => None,
         },
-        RecordState::Present(content) => content.oversize.map(|oversize| Warning::Oversize {
-            name: record.name.to_string(),
-            size: oversize.size,
-        }),
+        RecordState::Present(content) => {
+            content.oversize.map(|oversize| ContextWarning::Oversize {
+                name: record.name.to_string(),
+                size: oversize.size,
+            })
+        }
         RecordState::Missing => None,
     });
     warnings.collect()

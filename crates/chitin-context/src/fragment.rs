@@ -3,8 +3,8 @@
 //! The prompt is a list of [`Fragment`]s until the last moment, when their texts are joined end to end. Each carries the
 //! separator that stands before it, so joining adds nothing.
 
-use chitin_protocol::record::Refusal;
-use chitin_workspace::snapshot::Content;
+use chitin_protocol::record::FileRefusal;
+use chitin_workspace::snapshot::FileContent;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
@@ -15,39 +15,39 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Fragment {
     /// Which part it is.
-    pub origin: Origin,
+    pub origin: FragmentOrigin,
     /// Where in the request it stands.
-    pub role: Role,
+    pub role: FragmentRole,
     /// How long it stays the same.
     pub cache: CacheClass,
     /// What separates it from the fragment before it.
     pub lead: &'static str,
     /// The text, piece by piece, each with its source.
-    pub pieces: Arc<[Piece]>,
+    pub pieces: Arc<[FragmentPiece]>,
     /// What there was before budgets, for files; otherwise the same as `injected`.
     pub raw: Size,
     /// What the model gets, headings and separators included.
     pub injected: Size,
     /// What budgets and rules made of it.
-    pub decision: Decision,
+    pub decision: BudgetDecision,
 }
 
 impl Fragment {
     /// Makes a fragment of one of our own sections.
-    pub fn section(key: &'static str, cache: CacheClass, pieces: Vec<Piece>) -> Self {
+    pub fn section(key: &'static str, cache: CacheClass, pieces: Vec<FragmentPiece>) -> Self {
         let size = pieces
             .iter()
             .map(|piece| Size::of(piece.text.as_str()))
             .sum();
         Self {
-            origin: Origin::Section { key },
-            role: Role::System,
+            origin: FragmentOrigin::Section { key },
+            role: FragmentRole::System,
             cache,
             lead: "",
             pieces: pieces.into(),
             raw: size,
             injected: size,
-            decision: Decision::BuiltIn,
+            decision: BudgetDecision::BuiltIn,
         }
     }
 
@@ -84,7 +84,7 @@ impl Fragment {
 /// Which part of the prompt a fragment is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Origin {
+pub enum FragmentOrigin {
     /// One of our own sections, by its key, such as `safety`.
     Section {
         /// The key, which configuration knows it by.
@@ -106,7 +106,7 @@ pub enum Origin {
 /// Where in the request a fragment stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+pub enum FragmentRole {
     /// In the system prompt.
     System,
     /// In the conversation: a message of its own that the first turn puts there and later turns send again.
@@ -133,19 +133,19 @@ pub enum CacheClass {
 
 /// A run of text with one source.
 #[derive(Debug, Clone)]
-pub struct Piece {
+pub struct FragmentPiece {
     /// The text.
     pub text: Text,
     /// Where it came from.
-    pub source: Source,
+    pub source: FragmentSource,
 }
 
-impl Piece {
+impl FragmentPiece {
     /// Makes a piece of text that is ours.
     pub const fn ours(text: &'static str) -> Self {
         Self {
             text: Text::Fixed(text),
-            source: Source::Ours,
+            source: FragmentSource::Ours,
         }
     }
 
@@ -153,7 +153,7 @@ impl Piece {
     pub fn made(text: impl Into<Arc<str>>) -> Self {
         Self {
             text: Text::Shared(text.into()),
-            source: Source::Ours,
+            source: FragmentSource::Ours,
         }
     }
 
@@ -161,19 +161,19 @@ impl Piece {
     pub fn given(text: impl Into<Arc<str>>) -> Self {
         Self {
             text: Text::Shared(text.into()),
-            source: Source::Given,
+            source: FragmentSource::Given,
         }
     }
 
     /// Makes a piece that is a range of a file's text, to the byte.
-    pub const fn file(content: Arc<Content>, range: Range<usize>) -> Self {
+    pub const fn file(content: Arc<FileContent>, range: Range<usize>) -> Self {
         Self {
             text: Text::Slice {
                 content,
                 start: range.start,
                 end: range.end,
             },
-            source: Source::File {
+            source: FragmentSource::File {
                 start: range.start,
                 end: range.end,
             },
@@ -184,7 +184,7 @@ impl Piece {
 /// Where a piece came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Source {
+pub enum FragmentSource {
     /// It is ours: a heading, a marker, guidance, a separator.
     Ours,
     /// It was handed in with the turn: tools, skills, search results.
@@ -215,7 +215,7 @@ pub enum Text {
     /// A range of a file's text.
     Slice {
         /// The file's content.
-        content: Arc<Content>,
+        content: Arc<FileContent>,
         /// The first byte.
         start: usize,
         /// One past the last byte.
@@ -283,7 +283,7 @@ impl std::iter::Sum for Size {
 /// What budgets and rules made of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Decision {
+pub enum BudgetDecision {
     /// It is ours and no budget applies.
     BuiltIn,
     /// It is there, whole.
@@ -300,7 +300,7 @@ pub enum Decision {
     /// It was not read, and the prompt says so.
     Refused {
         /// Why.
-        reason: Refusal,
+        reason: FileRefusal,
     },
 }
 

@@ -8,6 +8,7 @@ mod assembler;
 pub mod body;
 pub mod budget;
 pub mod cache;
+mod cached_parts;
 pub mod catalogue;
 mod clean;
 mod compat;
@@ -15,25 +16,25 @@ mod composition;
 pub mod continuation;
 pub mod degrade;
 pub mod explain;
+mod file_texts;
 pub mod files;
 pub mod fragment;
-mod maker;
 pub mod memory_results;
 pub mod models;
 mod order;
+mod parts;
 pub mod refresh;
 pub mod regions;
-mod remembered;
 pub mod render;
 pub mod report;
 pub mod sections;
 pub mod tokens;
 pub mod view;
 pub mod warning;
-mod words;
 
-pub use assemble::{Context, TellCuts, Turn, assemble};
+pub use assemble::{Context, TellCuts, TurnInputs, assemble};
 pub use assembler::Assembler;
 pub use fragment::{
-    CacheClass, CutCause, Decision, Fragment, Origin, Piece, Role, Size, Source, Text,
+    BudgetDecision, CacheClass, CutCause, Fragment, FragmentOrigin, FragmentPiece, FragmentRole,
+    FragmentSource, Size, Text,
 };

@@ -1,7 +1,7 @@
 //! The block of memory search results (CN12).
 
 use crate::compat::{INTERNAL_BEGIN, INTERNAL_END, MEMORY_RESULTS};
-use crate::fragment::{CacheClass, Fragment, Piece, Role};
+use crate::fragment::{CacheClass, Fragment, FragmentPiece, FragmentRole};
 use crate::render::MEMORY_RESULTS_KEY;
 use crate::tokens::estimate;
 use chitin_protocol::text::is_blank_js;
@@ -29,13 +29,13 @@ pub struct MemoryResult {
 }
 
 /// Returns the block: a heading, and per result a citation and the quoted text. No results, no block.
-pub fn pieces(results: &[MemoryResult]) -> Vec<Piece> {
+pub fn pieces(results: &[MemoryResult]) -> Vec<FragmentPiece> {
     if results.is_empty() {
         return Vec::new();
     }
-    let mut pieces = vec![Piece::ours(MEMORY_RESULTS)];
+    let mut pieces = vec![FragmentPiece::ours(MEMORY_RESULTS)];
     for result in results {
-        pieces.push(Piece::given(one(result)));
+        pieces.push(FragmentPiece::given(one(result)));
     }
     pieces
 }
@@ -47,16 +47,16 @@ pub fn message_fragment(results: &[MemoryResult]) -> Option<Fragment> {
         return None;
     }
     let mut block = vec![
-        Piece::ours(INTERNAL_BEGIN),
-        Piece::ours("\n"),
-        Piece::ours(FROM_MEMORY),
-        Piece::ours("\n"),
+        FragmentPiece::ours(INTERNAL_BEGIN),
+        FragmentPiece::ours("\n"),
+        FragmentPiece::ours(FROM_MEMORY),
+        FragmentPiece::ours("\n"),
     ];
     block.extend(pieces(results));
-    block.push(Piece::ours("\n"));
-    block.push(Piece::ours(INTERNAL_END));
+    block.push(FragmentPiece::ours("\n"));
+    block.push(FragmentPiece::ours(INTERNAL_END));
     Some(Fragment {
-        role: Role::AfterUser,
+        role: FragmentRole::AfterUser,
         ..Fragment::section(MEMORY_RESULTS_KEY, CacheClass::Dynamic, block)
     })
 }

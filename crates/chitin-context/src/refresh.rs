@@ -13,14 +13,14 @@ use std::sync::Arc;
 /// When an edit shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Refresh {
+pub enum RefreshRule {
     /// On the next turn.
     Live,
     /// When the session is reset or compacted.
     Session,
 }
 
-impl Refresh {
+impl RefreshRule {
     /// Returns what the contract's runtime does.
     pub const fn of(contract: &Contract) -> Self {
         match contract.turns.freshness {
@@ -92,10 +92,10 @@ impl<T: Clone> Frozen<T> {
     pub fn take<E>(
         &mut self,
         session_key: Option<&str>,
-        refresh: Refresh,
+        refresh: RefreshRule,
         look: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        let Some(key) = session_key.filter(|_| refresh == Refresh::Session) else {
+        let Some(key) = session_key.filter(|_| refresh == RefreshRule::Session) else {
             return look();
         };
         self.clock += 1;

@@ -2,8 +2,8 @@
 
 use crate::assemble::Context;
 use crate::budget::{WhyLeftOut, embedded};
-use crate::files::Outcome;
-use crate::fragment::{CutCause, Decision, Fragment, Origin, Source};
+use crate::files::FileOutcome;
+use crate::fragment::{BudgetDecision, CutCause, Fragment, FragmentOrigin, FragmentSource};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
@@ -77,20 +77,22 @@ impl fmt::Display for CutCause {
 impl Context {
     /// Returns the fragment of a record, if it is in the prompt.
     pub fn fragment_of(&self, record: usize) -> Option<(usize, &Fragment)> {
-        let Some(Outcome::In { file }) = self.files.outcomes.get(record) else {
+        let Some(FileOutcome::In { file }) = self.files.outcomes.get(record) else {
             return None;
         };
         // The same path may stand twice: the nth file of a path is the nth fragment of it.
         let wanted = &self.files.files.get(*file)?.path;
-        let is_wanted = |origin: &Origin| match origin {
-            Origin::File { path, .. } => path == wanted,
-            Origin::Section { .. } | Origin::Boundary => false,
+        let is_wanted = |origin: &FragmentOrigin| match origin {
+            FragmentOrigin::File { path, .. } => path == wanted,
+            FragmentOrigin::Section { .. } | FragmentOrigin::Boundary => false,
         };
         let earlier = self.files.outcomes[..record]
             .iter()
             .filter(|outcome| match outcome {
-                Outcome::In { file } => self.files.files[*file].path == *wanted,
-                Outcome::NotKept(_) | Outcome::LeftOut(_) | Outcome::ToldApart(_) => false,
+                FileOutcome::In { file } => self.files.files[*file].path == *wanted,
+                FileOutcome::NotKept(_) | FileOutcome::LeftOut(_) | FileOutcome::ToldApart(_) => {
+                    false
+                }
             })
             .count();
         self.fragments
@@ -103,11 +105,11 @@ impl Context {
     /// Says in words why a record is not in the prompt; nothing when it is.
     pub fn why_left_out(&self, record: usize) -> Option<String> {
         match self.files.outcomes.get(record)? {
-            Outcome::In { .. } => {
+            FileOutcome::In { .. } => {
                 (self.fragment_of(record).is_none()).then(|| "this prompt has no files".to_owned())
             }
-            Outcome::NotKept(reason) => Some(reason.to_string()),
-            Outcome::LeftOut(left) => {
+            FileOutcome::NotKept(reason) => Some(reason.to_string()),
+            FileOutcome::LeftOut(left) => {
                 let refused = self.files.records[record].refused();
                 let refused = refused.filter(|_| left.why == WhyLeftOut::Absent);
                 Some(refused.map_or_else(
@@ -115,7 +117,7 @@ impl Context {
                     |reason| format!("it was not read, {reason}: {}", reason.meaning()),
                 ))
             }
-            Outcome::ToldApart(apart) => Some(apart.to_string()),
+            FileOutcome::ToldApart(apart) => Some(apart.to_string()),
         }
     }
 
@@ -124,8 +126,9 @@ impl Context {
         let mut shortened = Vec::new();
         for (record, outcome) in self.files.outcomes.iter().enumerate() {
             match outcome {
-                Outcome::In { file } => {
-                    if let Decision::Cut { limit, causes } = &self.files.files[*file].decision {
+                FileOutcome::In { file } => {
+                    if let BudgetDecision::Cut { limit, causes } = &self.files.files[*file].decision
+                    {
                         let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
                         shortened.push((
                             record,
@@ -133,13 +136,13 @@ impl Context {
                         ));
                     }
                 }
-                Outcome::LeftOut(left) => match left.why {
+                FileOutcome::LeftOut(left) => match left.why {
                     WhyLeftOut::TotalSpent { .. } | WhyLeftOut::NoRoom => {
                         shortened.push((record, left.to_string()));
                     }
                     WhyLeftOut::Blank | WhyLeftOut::Absent | WhyLeftOut::NoPath => {}
                 },
-                Outcome::NotKept(_) | Outcome::ToldApart(_) => {}
+                FileOutcome::NotKept(_) | FileOutcome::ToldApart(_) => {}
             }
         }
         shortened
@@ -164,8 +167,10 @@ impl Context {
         };
         let meant = embedded(&self.files.records[record], self.contract)
             .and_then(|body| match body.pieces.first()?.source {
-                Source::File { start, end } => Some(start..end),
-                Source::Ours | Source::Given | Source::Rewritten { .. } => None,
+                FragmentSource::File { start, end } => Some(start..end),
+                FragmentSource::Ours | FragmentSource::Given | FragmentSource::Rewritten { .. } => {
+                    None
+                }
             })
             .unwrap_or(0..0);
         let mut regions = Vec::new();
@@ -216,12 +221,13 @@ impl Context {
                 WhyMissing::TrailingBlanks
             }
             _ if only_line_feeds && self.contract.rendering.squeeze => WhyMissing::Squeezed,
-            Decision::Cut { causes, .. } => WhyMissing::Cut {
+            BudgetDecision::Cut { causes, .. } => WhyMissing::Cut {
                 causes: causes.clone(),
             },
-            Decision::BuiltIn | Decision::Whole | Decision::Missing | Decision::Refused { .. } => {
-                WhyMissing::Rule
-            }
+            BudgetDecision::BuiltIn
+            | BudgetDecision::Whole
+            | BudgetDecision::Missing
+            | BudgetDecision::Refused { .. } => WhyMissing::Rule,
         };
         push(inner.start, inner.end, why);
         push(
@@ -239,8 +245,8 @@ fn kept(fragment: &Fragment) -> Vec<Range<usize>> {
         .pieces
         .iter()
         .filter_map(|piece| match piece.source {
-            Source::File { start, end } => Some(start..end),
-            Source::Ours | Source::Given | Source::Rewritten { .. } => None,
+            FragmentSource::File { start, end } => Some(start..end),
+            FragmentSource::Ours | FragmentSource::Given | FragmentSource::Rewritten { .. } => None,
         })
         .collect();
     // One recorded release may show a text and its tail again.

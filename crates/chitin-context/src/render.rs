@@ -3,10 +3,12 @@
 use crate::body::Body;
 use crate::budget::ContextFile;
 use crate::compat::{BOUNDARY, DYNAMIC_CONTEXT, PROJECT_CONTEXT};
-use crate::fragment::{CacheClass, Decision, Fragment, Origin, Piece, Role, Size};
-use crate::maker::{Fresh, Maker};
+use crate::file_texts;
+use crate::fragment::{
+    BudgetDecision, CacheClass, Fragment, FragmentOrigin, FragmentPiece, FragmentRole, Size,
+};
 use crate::order::{ends_in, sort};
-use crate::words;
+use crate::parts::{Fresh, Maker};
 use chitin_contract::Rendering;
 use std::sync::Arc;
 
@@ -61,9 +63,9 @@ pub(crate) fn blocks_with(
             maker,
             DYNAMIC_CONTEXT_KEY,
             vec![
-                Piece::ours(heading),
-                Piece::ours("\n"),
-                Piece::ours(words::DYNAMIC_FILES),
+                FragmentPiece::ours(heading),
+                FragmentPiece::ours("\n"),
+                FragmentPiece::ours(file_texts::DYNAMIC_FILES),
             ],
             &dynamic,
             CacheClass::Dynamic,
@@ -91,9 +93,9 @@ pub(crate) fn conversation_block(
 ) -> Vec<Fragment> {
     let ordered = sort(files, rendering);
     let opening = vec![
-        Piece::ours(WORKSPACE_FILES),
-        Piece::ours("\n"),
-        Piece::ours(words::CONVERSATION_FILES),
+        FragmentPiece::ours(WORKSPACE_FILES),
+        FragmentPiece::ours("\n"),
+        FragmentPiece::ours(file_texts::CONVERSATION_FILES),
     ];
     let key = CONVERSATION_FILES_KEY;
     let block = block(
@@ -106,7 +108,7 @@ pub(crate) fn conversation_block(
         projects,
     );
     let in_conversation = |fragment: Fragment| Fragment {
-        role: Role::Conversation,
+        role: FragmentRole::Conversation,
         ..fragment
     };
     block.into_iter().map(in_conversation).collect()
@@ -117,27 +119,27 @@ pub(crate) fn conversation_notice() -> Fragment {
     Fragment::section(
         CONVERSATION_FILES_KEY,
         CacheClass::Stable,
-        vec![Piece::ours(words::IN_CONVERSATION)],
+        vec![FragmentPiece::ours(file_texts::IN_CONVERSATION)],
     )
 }
 
 /// The heading of the block and its lines of guidance.
-fn opening(files: &[&ContextFile], rendering: &Rendering) -> Vec<Piece> {
+fn opening(files: &[&ContextFile], rendering: &Rendering) -> Vec<FragmentPiece> {
     let mut pieces = vec![
-        Piece::ours(PROJECT_CONTEXT),
-        Piece::ours("\n"),
-        Piece::ours(words::FILES),
+        FragmentPiece::ours(PROJECT_CONTEXT),
+        FragmentPiece::ours("\n"),
+        FragmentPiece::ours(file_texts::FILES),
     ];
     for guided in rendering.guided {
         let words = match *guided {
-            "soul.md" => words::SOUL,
-            "memory.md" => words::MEMORY,
-            "user.md" => words::USER,
+            "soul.md" => file_texts::SOUL,
+            "memory.md" => file_texts::MEMORY,
+            "user.md" => file_texts::USER,
             _ => continue,
         };
         if files.iter().any(|file| ends_in(&file.heading, guided)) {
-            pieces.push(Piece::ours("\n"));
-            pieces.push(Piece::ours(words));
+            pieces.push(FragmentPiece::ours("\n"));
+            pieces.push(FragmentPiece::ours(words));
         }
     }
     pieces
@@ -146,7 +148,7 @@ fn opening(files: &[&ContextFile], rendering: &Rendering) -> Vec<Piece> {
 fn block(
     maker: &mut impl Maker,
     key: &'static str,
-    opening: Vec<Piece>,
+    opening: Vec<FragmentPiece>,
     files: &[&ContextFile],
     cache: CacheClass,
     rendering: &Rendering,
@@ -186,23 +188,27 @@ pub(crate) fn file_fragment(
     between: &'static str,
     body: &Body,
 ) -> Fragment {
-    let opening = [Piece::ours("## "), Piece::made(title), Piece::ours(between)];
+    let opening = [
+        FragmentPiece::ours("## "),
+        FragmentPiece::made(title),
+        FragmentPiece::ours(between),
+    ];
     let heading: Size = opening
         .iter()
         .map(|piece| Size::of(piece.text.as_str()))
         .sum();
-    let pieces: Vec<Piece> = opening
+    let pieces: Vec<FragmentPiece> = opening
         .into_iter()
         .filter(|piece| !piece.text.as_str().is_empty())
         .chain(body.pieces.iter().cloned())
         .collect();
     Fragment {
-        origin: Origin::File {
+        origin: FragmentOrigin::File {
             name: file.name.clone(),
             path: file.path.clone(),
             extra: file.extra,
         },
-        role: Role::System,
+        role: FragmentRole::System,
         cache,
         lead: "",
         pieces: pieces.into(),
@@ -216,19 +222,23 @@ pub(crate) fn file_fragment(
 pub fn boundary() -> Fragment {
     let size = Size::of(BOUNDARY);
     Fragment {
-        origin: Origin::Boundary,
-        role: Role::System,
+        origin: FragmentOrigin::Boundary,
+        role: FragmentRole::System,
         cache: CacheClass::Stable,
         lead: "",
-        pieces: vec![Piece::ours(BOUNDARY)].into(),
+        pieces: vec![FragmentPiece::ours(BOUNDARY)].into(),
         raw: size,
         injected: size,
-        decision: Decision::BuiltIn,
+        decision: BudgetDecision::BuiltIn,
     }
 }
 
 /// The text of files alone, without our own sections (CN17): stable block, boundary, memory results, dynamic block.
-pub fn files_only(blocks: Blocks, memory: Vec<Piece>, rendering: &Rendering) -> Vec<Fragment> {
+pub fn files_only(
+    blocks: Blocks,
+    memory: Vec<FragmentPiece>,
+    rendering: &Rendering,
+) -> Vec<Fragment> {
     let memory = memory_fragment(memory);
     let mut fragments = blocks.stable;
     let has_any = !fragments.is_empty() || memory.is_some() || !blocks.dynamic.is_empty();
@@ -251,7 +261,7 @@ pub fn files_only(blocks: Blocks, memory: Vec<Piece>, rendering: &Rendering) -> 
 }
 
 /// The block of search results, unless there are none.
-pub fn memory_fragment(pieces: Vec<Piece>) -> Option<Fragment> {
+pub fn memory_fragment(pieces: Vec<FragmentPiece>) -> Option<Fragment> {
     (!pieces.is_empty()).then(|| Fragment::section(MEMORY_RESULTS_KEY, CacheClass::Dynamic, pieces))
 }
 

@@ -1,11 +1,12 @@
 //! What budgets took away, in figures and in lines for the model and for people (W31, W32, CN16).
 
 use crate::budget::{
-    ContextFile, LeftOut, LimitUnit, Limits, Spent, WhyLeftOut, digested, embedded, is_user,
+    BudgetLimits, ContextFile, LimitUnit, OmittedRecord, Spent, WhyLeftOut, digested, embedded,
+    is_user,
 };
 use crate::compat::{TRUNCATION_WARNING, is_heartbeat_prompt};
+use crate::file_texts;
 use crate::fragment::CutCause;
-use crate::words;
 use chitin_config::settings::TruncationWarning;
 use chitin_contract::{Contract, FiguresBy, NoticePlace, TotalCause};
 use chitin_protocol::text::is_blank_js;
@@ -21,7 +22,7 @@ const REMEMBERED: usize = 32;
 /// What budgets took away.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct BudgetReport {
     /// Every record, in load order.
     pub files: Vec<FileFigures>,
     /// Present files together, before budgets.
@@ -57,7 +58,12 @@ pub struct FileFigures {
 }
 
 /// Reckons what budgets took away.
-pub fn report(records: &[&Record], spent: &Spent, contract: &Contract, limits: &Limits) -> Report {
+pub fn report(
+    records: &[&Record],
+    spent: &Spent,
+    contract: &Contract,
+    limits: &BudgetLimits,
+) -> BudgetReport {
     report_on(records, spent, contract, limits, |_| true)
 }
 
@@ -66,9 +72,9 @@ pub(crate) fn report_on(
     records: &[&Record],
     spent: &Spent,
     contract: &Contract,
-    limits: &Limits,
+    limits: &BudgetLimits,
     counts: impl Fn(&Record) -> bool,
-) -> Report {
+) -> BudgetReport {
     let least = usize::try_from(contract.budgets.least).unwrap_or(0);
     let mut files: Vec<FileFigures> = records
         .iter()
@@ -150,7 +156,7 @@ pub(crate) fn report_on(
             file.causes.push(CutCause::TotalLimit);
         }
     }
-    Report {
+    BudgetReport {
         raw,
         injected,
         near_total: contract.budgets.total_cause != TotalCause::Untold
@@ -187,14 +193,14 @@ const fn near(limit: usize) -> usize {
     limit.saturating_mul(85).div_ceil(100)
 }
 
-impl Report {
+impl BudgetReport {
     /// Returns the files that lost text.
     pub fn truncated(&self) -> impl Iterator<Item = &FileFigures> {
         self.files.iter().filter(|file| file.truncated)
     }
 
     /// Returns one line per cut file, a count of further ones, and what to do about it; nothing when nothing was cut.
-    pub fn warning_lines(&self, contract: &Contract, limits: &Limits) -> Vec<String> {
+    pub fn warning_lines(&self, contract: &Contract, limits: &BudgetLimits) -> Vec<String> {
         let cut: Vec<_> = self.truncated().collect();
         if cut.is_empty() || contract.budgets.total_cause == TotalCause::Untold {
             return Vec::new();
@@ -221,13 +227,13 @@ impl Report {
 }
 
 /// Returns what a user can do about it.
-fn advice(cut: &[&FileFigures], contract: &Contract, limits: &Limits) -> Vec<String> {
+fn advice(cut: &[&FileFigures], contract: &Contract, limits: &BudgetLimits) -> Vec<String> {
     let mut lines = Vec::new();
     if cut
         .iter()
         .any(|file| digested(&file.name, contract).is_some())
     {
-        lines.push(words::DIGEST_ADVICE.to_owned());
+        lines.push(file_texts::DIGEST_ADVICE.to_owned());
     }
     // The settings do not lift the cap of the user file, so they are no advice when it is all there is.
     let capped = |file: &FileFigures| limits.user == Some(file.limit) && is_user(&file.name);
@@ -236,16 +242,16 @@ fn advice(cut: &[&FileFigures], contract: &Contract, limits: &Limits) -> Vec<Str
         .iter()
         .any(|file| capped(file) && by(file, CutCause::PerFileLimit))
     {
-        lines.push(words::USER_CAP_ADVICE.to_owned());
+        lines.push(file_texts::USER_CAP_ADVICE.to_owned());
     }
     let by_plan = |file: &FileFigures| file.causes == [CutCause::Plan];
     if cut.iter().any(|file| by_plan(file)) {
-        lines.push(words::PLAN_ADVICE.to_owned());
+        lines.push(file_texts::PLAN_ADVICE.to_owned());
     }
     let by_settings =
         |file: &FileFigures| !by_plan(file) && (!capped(file) || by(file, CutCause::TotalLimit));
     if cut.iter().any(|file| by_settings(file)) {
-        lines.push(words::LIMITS_ADVICE.to_owned());
+        lines.push(file_texts::LIMITS_ADVICE.to_owned());
     }
     lines
 }
@@ -293,7 +299,7 @@ pub fn user_notice(lines: &[String], contract: &Contract) -> Option<String> {
     if lines.is_empty() || contract.budgets.notice != NoticePlace::UserPrompt {
         return None;
     }
-    let mut block = format!("{TRUNCATION_WARNING}\n{}", words::TRUNCATION_INTRO);
+    let mut block = format!("{TRUNCATION_WARNING}\n{}", file_texts::TRUNCATION_INTRO);
     for line in lines {
         let _ = write!(block, "\n- {line}");
     }
@@ -312,7 +318,7 @@ pub fn around_words(before: Option<&str>, words: &str, after: Option<&str>) -> S
 /// Returns the lines that tell the model of cuts, in contracts that have a section for it.
 pub fn system_notice(lines: &[String], contract: &Contract) -> Option<String> {
     (!lines.is_empty() && contract.budgets.notice == NoticePlace::SystemPrompt)
-        .then(|| format!("{TRUNCATION_WARNING}\n{}", words::TRUNCATION_INTRO))
+        .then(|| format!("{TRUNCATION_WARNING}\n{}", file_texts::TRUNCATION_INTRO))
 }
 
 /// What a session has been told of cuts already.
@@ -323,7 +329,7 @@ pub struct Announced {
 
 impl Announced {
     /// Tells whether a cut is to be announced on this turn, and remembers it.
-    pub fn is_due(&mut self, report: &Report, mode: TruncationWarning) -> bool {
+    pub fn is_due(&mut self, report: &BudgetReport, mode: TruncationWarning) -> bool {
         let mut signature = String::new();
         for file in report.truncated() {
             let FileFigures {
@@ -355,7 +361,7 @@ impl Announced {
 }
 
 /// Says in one sentence why a record gave nothing.
-impl std::fmt::Display for LeftOut {
+impl std::fmt::Display for OmittedRecord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.why {
             WhyLeftOut::Blank => f.write_str("it is blank"),

@@ -1,12 +1,14 @@
 //! A context as plain data: what tables, JSON and pages are made of.
 
 use crate::assemble::Context;
-use crate::budget::Limits;
+use crate::budget::BudgetLimits;
 use crate::cache::volatile_above_boundary;
-use crate::fragment::{CacheClass, Decision, Fragment, Origin, Role, Size, Source};
+use crate::fragment::{
+    BudgetDecision, CacheClass, Fragment, FragmentOrigin, FragmentRole, FragmentSource, Size,
+};
 use crate::regions::Region;
-use crate::warning::Warning;
-use chitin_protocol::record::Refusal;
+use crate::warning::ContextWarning;
+use chitin_protocol::record::FileRefusal;
 use memchr::memchr_iter;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,9 +35,9 @@ pub struct View {
     /// The files in load order, those that are not in the prompt included.
     pub files: Vec<FileView>,
     /// The bounds that held.
-    pub limits: Limits,
+    pub limits: BudgetLimits,
     /// What went otherwise than the author may think.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<ContextWarning>,
     /// Parts above the boundary that any turn may change, by their place among the fragments.
     pub volatile: Vec<usize>,
 }
@@ -58,9 +60,9 @@ pub struct Measure {
 #[serde(rename_all = "camelCase")]
 pub struct FragmentView {
     /// Which part it is.
-    pub origin: Origin,
+    pub origin: FragmentOrigin,
     /// Where in the request it stands.
-    pub role: Role,
+    pub role: FragmentRole,
     /// How long it stays the same.
     pub cache: CacheClass,
     /// The first byte in its text: the system prompt, or the notice beside the user's words.
@@ -74,7 +76,7 @@ pub struct FragmentView {
     /// What the model gets.
     pub injected: Measure,
     /// What budgets and rules made of it.
-    pub decision: Decision,
+    pub decision: BudgetDecision,
     /// The pieces, each with its place in the text and its source.
     pub pieces: Vec<PieceView>,
 }
@@ -88,7 +90,7 @@ pub struct PieceView {
     /// One past the last byte.
     pub end: usize,
     /// Where it came from.
-    pub source: Source,
+    pub source: FragmentSource,
 }
 
 /// A file as plain data.
@@ -189,7 +191,7 @@ pub fn view(context: &Context, count: &mut dyn FnMut(&str) -> usize) -> View {
     let mut fragments = Vec::with_capacity(context.fragments.len());
     let (mut at, mut line) = (0, 1);
     for fragment in &context.fragments {
-        if fragment.role != Role::System {
+        if fragment.role != FragmentRole::System {
             fragments.push(fragment_view(fragment, &fragment.text(), 0, 1, count));
             continue;
         }
@@ -227,16 +229,17 @@ fn fragment_view(
 ) -> FragmentView {
     let injected = Measure::of(text, fragment.injected, count);
     let raw = match fragment.decision {
-        Decision::Cut { .. } => Measure {
+        BudgetDecision::Cut { .. } => Measure {
             units: fragment.raw.units,
             bytes: fragment.raw.bytes,
             // In proportion: the text itself is the file's, which knows better.
             tokens: injected.tokens * fragment.raw.bytes / fragment.injected.bytes.max(1),
             lines: 0,
         },
-        Decision::BuiltIn | Decision::Whole | Decision::Missing | Decision::Refused { .. } => {
-            injected
-        }
+        BudgetDecision::BuiltIn
+        | BudgetDecision::Whole
+        | BudgetDecision::Missing
+        | BudgetDecision::Refused { .. } => injected,
     };
     let mut at = start + fragment.lead.len();
     let pieces = fragment
@@ -267,7 +270,7 @@ fn fragment_view(
 }
 
 /// A refusal by its code and in words.
-fn refusal(reason: Refusal) -> String {
+fn refusal(reason: FileRefusal) -> String {
     format!("{reason}: {}", reason.meaning())
 }
 
@@ -285,14 +288,16 @@ fn file_view(
     let (state, reason) = match (&left_out, decision) {
         (Some(reason), _) => (FileState::LeftOut, reason.clone()),
         // One contract puts words of its own in the place of a file that it cannot read, and counts them as its text.
-        (None, Some(Decision::Whole | Decision::Cut { .. })) if found.refused().is_some() => {
+        (None, Some(BudgetDecision::Whole | BudgetDecision::Cut { .. }))
+            if found.refused().is_some() =>
+        {
             let reason = found.refused().map(refusal);
             (FileState::Refused, reason.unwrap_or_default())
         }
-        (None, None | Some(Decision::BuiltIn | Decision::Whole)) => {
+        (None, None | Some(BudgetDecision::BuiltIn | BudgetDecision::Whole)) => {
             (FileState::Whole, String::new())
         }
-        (None, Some(Decision::Cut { causes, limit })) => {
+        (None, Some(BudgetDecision::Cut { causes, limit })) => {
             let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
             (
                 FileState::Cut,
@@ -300,14 +305,14 @@ fn file_view(
             )
         }
         // Some releases tell the model that a file is missing when they refuse to read it. The author should know better.
-        (None, Some(Decision::Missing)) => {
+        (None, Some(BudgetDecision::Missing)) => {
             let told = |reason| format!("it is there and was not read, {}", refusal(reason));
             (
                 FileState::Missing,
                 found.refused().map_or_else(|| NOT_THERE.to_owned(), told),
             )
         }
-        (None, Some(Decision::Refused { reason })) => (FileState::Refused, refusal(*reason)),
+        (None, Some(BudgetDecision::Refused { reason })) => (FileState::Refused, refusal(*reason)),
     };
     FileView {
         name: found.name.to_string(),

@@ -1,6 +1,6 @@
 //! What is worth saying about loading and cutting, in one line each.
 
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt;
@@ -8,13 +8,13 @@ use std::fmt;
 /// Something that did not go as the author may think.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Warning {
+pub enum ContextWarning {
     /// A file was not read.
     Refused {
         /// The file.
         name: String,
         /// Why.
-        reason: Refusal,
+        reason: FileRefusal,
     },
     /// Only the beginning of a file was read.
     Oversize {
@@ -45,7 +45,7 @@ pub enum Warning {
 }
 
 /// The short form that recorded cases and logs have.
-impl fmt::Display for Warning {
+impl fmt::Display for ContextWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { name, reason } => write!(f, "refused {name} {reason}"),

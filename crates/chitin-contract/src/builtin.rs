@@ -4,14 +4,14 @@ use super::config::ConfigRules;
 use super::openclaw_2026_8::OPENCLAW_2026_8;
 use super::runtime::RuntimeRules;
 use super::{
-    Absent, Agents, BootFile, BootstrapFile, BootstrapModeRule, Budgets, ContinuationBulk,
-    ContinuationExempt, Contract, CutRule, DefaultAgent, DefaultDirectory, DigestLines, Evidence,
-    ExtraDuplicates, ExtraOrder, Extras, FiguresBy, Filtered, Filters, Freshness, FrontMatter,
-    GroupMemory, HardlinkRule, HeadingStyle, HeartbeatPrompt, Layout, Lightweight, LinkRule,
-    LinkedMemory, Loading, LowerMemory, MarkedTurns, MissingMarked, NameOrder, NoticePlace,
-    OtherAgents, OversizeRule, PairRule, PendingInUse, PromptOrder, PromptRules, ReadErrorRule,
-    RefusalStyle, Rendering, SeedState, Seeding, SkillRules, TotalCause, Turns, UnknownInjection,
-    UnparsableKey, VanishedRule,
+    Absent, Agents, BlockLayout, BootFile, BootstrapFile, BootstrapModeRule, Budgets,
+    ContinuationBulk, ContinuationExempt, Contract, CutRule, DefaultAgent, DefaultDirectory,
+    DigestLines, Evidence, ExtraDuplicates, ExtraOrder, Extras, FiguresBy, Filtered, Filters,
+    Freshness, FrontMatterHandling, GroupMemory, HardlinkRule, HeadingStyle, HeartbeatPrompt,
+    Lightweight, LinkRule, LinkedMemory, Loading, LowerMemory, MarkedTurns, MissingMarked,
+    NameOrder, NoticePlace, OtherAgents, OversizeRule, PairRule, PendingInUse, PromptOrder,
+    PromptRules, ReadErrorRule, RefusalStyle, Rendering, SeedState, Seeding, SkillRules,
+    TotalCause, Turns, UnknownInjection, UnparsableKey, VanishedRule,
 };
 use chitin_protocol::session_key::KeyGrammar;
 
@@ -91,7 +91,7 @@ pub const CANONICAL: Contract = Contract {
         oversize: OversizeRule::Keep,
         refusals: RefusalStyle::Named,
         read_errors: ReadErrorRule::Fail,
-        front_matter: FrontMatter::Stripped,
+        front_matter: FrontMatterHandling::Stripped,
         persona_swap: false,
         adapters: true,
     },
@@ -162,7 +162,7 @@ pub const CANONICAL: Contract = Contract {
 };
 
 const RENDERING_2026_4: Rendering = Rendering {
-    layout: Layout::ProjectContext,
+    layout: BlockLayout::ProjectContext,
     order: PromptOrder::ByName,
     ties: NameOrder::Locale,
     extras_last: false,
@@ -227,7 +227,7 @@ pub const OPENCLAW_2026_4: Contract = Contract {
         oversize: OversizeRule::Refuse,
         refusals: RefusalStyle::Missing,
         read_errors: ReadErrorRule::Refusal,
-        front_matter: FrontMatter::Kept,
+        front_matter: FrontMatterHandling::Kept,
         persona_swap: false,
         adapters: false,
     },
@@ -316,7 +316,7 @@ pub const OPENCLAW_2026_2: Contract = Contract {
         oversize: OversizeRule::Refuse,
         refusals: RefusalStyle::Missing,
         read_errors: ReadErrorRule::Refusal,
-        front_matter: FrontMatter::Kept,
+        front_matter: FrontMatterHandling::Kept,
         persona_swap: true,
         adapters: false,
     },
@@ -417,7 +417,7 @@ pub const OPENCLAW_2026_9: Contract = Contract {
         oversize: OversizeRule::Refuse,
         refusals: RefusalStyle::Unreadable,
         read_errors: ReadErrorRule::Refusal,
-        front_matter: FrontMatter::Kept,
+        front_matter: FrontMatterHandling::Kept,
         persona_swap: false,
         adapters: false,
     },
@@ -522,7 +522,7 @@ pub const ATMOSPHERE: Contract = Contract {
         ],
         lower_memory: LowerMemory::Ignored,
         read_errors: ReadErrorRule::Refusal,
-        front_matter: FrontMatter::Kept,
+        front_matter: FrontMatterHandling::Kept,
         ..CANONICAL.loading
     },
     filters: Filters {
@@ -547,7 +547,7 @@ pub const ATMOSPHERE: Contract = Contract {
         ..CANONICAL.budgets
     },
     rendering: Rendering {
-        layout: Layout::Composition,
+        layout: BlockLayout::Composition,
         order: PromptOrder::Loaded,
         missing_marked: MissingMarked::Nothing,
         guided: &[],

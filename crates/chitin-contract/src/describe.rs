@@ -17,7 +17,7 @@ pub struct Row {
 
 /// A field in which two contracts differ.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Difference {
+pub struct ContractDifference {
     /// The field.
     pub path: String,
     /// The value in the first contract.
@@ -38,12 +38,12 @@ pub fn describe(contract: &Contract) -> Vec<Row> {
 }
 
 /// Returns the fields in which two contracts differ, their names and summaries aside.
-pub fn differences(left: &Contract, right: &Contract) -> Vec<Difference> {
+pub fn differences(left: &Contract, right: &Contract) -> Vec<ContractDifference> {
     describe(left)
         .into_iter()
         .zip(describe(right))
         .filter(|(a, b)| a.value != b.value && a.path != "name" && a.path != "summary")
-        .map(|(a, b)| Difference {
+        .map(|(a, b)| ContractDifference {
             path: a.path,
             left: a.value,
             right: b.value,

@@ -33,7 +33,9 @@ mod skills;
 
 pub use budgets::{Budgets, CutRule, DigestLines, FiguresBy, NoticePlace, PairRule, TotalCause};
 pub use openclaw_2026_8::OPENCLAW_2026_8;
-pub use rendering::{HeadingStyle, HeartbeatPrompt, Layout, MissingMarked, PromptOrder, Rendering};
+pub use rendering::{
+    BlockLayout, HeadingStyle, HeartbeatPrompt, MissingMarked, PromptOrder, Rendering,
+};
 
 pub use builtin::{
     ALL, ATMOSPHERE, CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9, by_name,
@@ -43,7 +45,7 @@ pub use catalogue::{
     WindowShare,
 };
 pub use config::ConfigRules;
-pub use describe::{Difference, Row, describe, differences};
+pub use describe::{ContractDifference, Row, describe, differences};
 pub use known::{KnownDifference, known_differences};
 pub use prompt::{
     BootstrapNotice, DelegationRule, PromptPart, PromptPlace, PromptRules, RecallGuidance,
@@ -117,7 +119,7 @@ pub struct Loading {
     /// What becomes of a file that the operating system will not let be read.
     pub read_errors: ReadErrorRule,
     /// Whether front matter is taken off before text is embedded.
-    pub front_matter: FrontMatter,
+    pub front_matter: FrontMatterHandling,
     /// Whether a hook may put another persona in place of `SOUL.md` (W58).
     pub persona_swap: bool,
     /// Whether directories that are no OpenClaw workspace are agents too, by whichever adapter claims them (A2, A3).
@@ -219,7 +221,7 @@ pub enum ReadErrorRule {
 /// Whether front matter reaches the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum FrontMatter {
+pub enum FrontMatterHandling {
     /// It stays.
     Kept,
     /// It is taken off before anything is measured.

@@ -9,7 +9,7 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct Rendering {
     /// What the block of files looks like.
-    pub layout: Layout,
+    pub layout: BlockLayout,
     /// The order of files (W33, CN8).
     pub order: PromptOrder,
     /// How names that the order does not know are compared.
@@ -58,7 +58,7 @@ pub enum HeartbeatPrompt {
 /// What the block of files looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Layout {
+pub enum BlockLayout {
     /// A block `# Project Context` with a heading per file.
     ProjectContext,
     /// Titled sections without paths, as the bridge composes them.

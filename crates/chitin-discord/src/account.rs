@@ -1,12 +1,12 @@
 //! One account: its token, what it knows, how it stands.
 
-use crate::discord::Note;
-use crate::ears::Ears;
+use crate::account_state::Me;
+use crate::discord::DiscordNotes;
 use crate::fetch::Files;
 use crate::ids::Id;
+use crate::intake::Ears;
 use crate::rest::{Fault, Rest};
 use crate::settings::AccountSettings;
-use crate::standing::Me;
 use crate::wire::{Channel, Guild, User};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -17,7 +17,7 @@ pub(crate) struct Account {
     pub(crate) rest: Rest,
     pub(crate) files: Files,
     pub(crate) ears: Ears,
-    pub(crate) note: Note,
+    pub(crate) note: DiscordNotes,
     /// How many events could not be read.
     pub(crate) unreadable: AtomicU64,
     /// Whether it was said that messages come without their words.

@@ -2,16 +2,17 @@
 
 use crate::account::Account;
 use crate::compat::{ID, MOST_FILES};
-use crate::ears::Ears;
 use crate::fetch::Files;
-use crate::memory::Memory;
+use crate::intake::Ears;
+use crate::positions::PositionStore;
 use crate::rest::{self, Rest};
-use crate::settings::{DEFAULT, Settings};
+use crate::settings::{DEFAULT, DiscordSettings};
 use crate::{act, listen, probe, send};
 use chitin_gateway::surface::{
-    self, Action, Done, FileLimits, Network, Probed, Surface, SurfaceError, Threads,
+    self, FileLimits, Network, Probed, Surface, SurfaceAction, SurfaceError, SurfaceOutcome,
+    Threads,
 };
-use chitin_gateway::{Address, Capabilities, Gateway, Outgoing, Sent};
+use chitin_gateway::{Address, Gateway, OutgoingMessage, Sent, SurfaceCapabilities};
 use chitin_protocol::agent_id::normalize_account_id;
 use chitin_text::TextFormat;
 use futures_util::FutureExt;
@@ -23,19 +24,19 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Tells people what they should know.
-pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
+pub type DiscordNotes = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The least time between two changes of a message, in milliseconds. Discord takes five changes in five seconds.
 const EDIT_EVERY_MS: u64 = 1_200;
 
 /// Discord.
 pub struct Discord {
-    capabilities: Capabilities,
+    capabilities: SurfaceCapabilities,
     accounts: BTreeMap<String, Arc<Account>>,
     gateway_url: Option<String>,
     /// TLS with authorities of the user's own, where there are any.
     own_tls: Option<Arc<ClientConfig>>,
-    memory: Arc<Memory>,
+    memory: Arc<PositionStore>,
 }
 
 /// Why there can be no Discord.
@@ -55,10 +56,10 @@ pub enum DiscordError {
 impl Discord {
     /// Makes the surface. Nothing is connected yet. Accounts without a token are left out, and said so.
     pub fn new(
-        settings: &Settings,
+        settings: &DiscordSettings,
         tokens: BTreeMap<String, SecretString>,
-        memory: Memory,
-        note: &Note,
+        memory: PositionStore,
+        note: &DiscordNotes,
     ) -> Result<Arc<Self>, DiscordError> {
         // Fails only when somebody was faster, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -112,7 +113,7 @@ impl Discord {
             return Err(DiscordError::NoToken);
         }
         Ok(Arc::new(Self {
-            capabilities: Capabilities {
+            capabilities: SurfaceCapabilities {
                 format: TextFormat::Discord,
                 max_chars: settings.max_chars,
                 max_lines: Some(settings.max_lines),
@@ -159,14 +160,14 @@ impl Surface for Discord {
         ID
     }
 
-    fn capabilities(&self) -> &Capabilities {
+    fn capabilities(&self) -> &SurfaceCapabilities {
         &self.capabilities
     }
 
     fn send<'a>(
         &'a self,
         to: &'a Address,
-        message: &'a Outgoing,
+        message: &'a OutgoingMessage,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
         async move { send::send(self.account(to)?, to, message).await }.boxed()
     }
@@ -174,12 +175,12 @@ impl Surface for Discord {
     fn act<'a>(
         &'a self,
         to: &'a Address,
-        action: &'a Action,
-    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        action: &'a SurfaceAction,
+    ) -> BoxFuture<'a, Result<SurfaceOutcome, SurfaceError>> {
         async move {
             let name = action.name();
             // The gateway itself changes messages and shows that somebody types, whatever a model may do.
-            let known = matches!(action, Action::Typing | Action::Edit { .. })
+            let known = matches!(action, SurfaceAction::Typing | SurfaceAction::Edit { .. })
                 || self.capabilities.actions.iter().any(|known| known == name);
             if !known {
                 return Err(SurfaceError::unsupported(name));
@@ -194,7 +195,7 @@ impl Network for Discord {
     fn run(self: Arc<Self>, gateway: Gateway, cancel: CancellationToken) -> BoxFuture<'static, ()> {
         async move {
             let listening = self.accounts.values().map(|account| {
-                let way = listen::Way {
+                let way = listen::EventTransport {
                     gateway_url: self.gateway_url.clone(),
                     own_tls: self.own_tls.clone(),
                 };

@@ -7,7 +7,7 @@ use crate::places;
 use crate::rest::{Body, Method, Upload};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chitin_gateway::{Address, Outgoing, Sent, SurfaceError};
+use chitin_gateway::{Address, OutgoingMessage, Sent, SurfaceError};
 use chitin_protocol::session_key::ChatType;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 pub(crate) async fn send(
     account: &Account,
     to: &Address,
-    outgoing: &Outgoing,
+    outgoing: &OutgoingMessage,
 ) -> Result<Sent, SurfaceError> {
     let uploads = uploads(account, outgoing)?;
     let channel = account.channel_of(to).await?;
@@ -83,7 +83,7 @@ fn named(text: &str) -> impl Iterator<Item = Id> {
 }
 
 /// Makes files of what goes with a message.
-fn uploads(account: &Account, outgoing: &Outgoing) -> Result<Vec<Upload>, SurfaceError> {
+fn uploads(account: &Account, outgoing: &OutgoingMessage) -> Result<Vec<Upload>, SurfaceError> {
     let mut uploads = Vec::new();
     for (index, image) in outgoing.images.iter().enumerate() {
         let bytes = STANDARD

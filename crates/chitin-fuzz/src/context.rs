@@ -2,17 +2,17 @@
 
 use crate::novelty;
 use crate::recipe::Recipe;
-use chitin_context::budget::{LimitUnit, Limits};
-use chitin_context::degrade::{Plan, assemble_within};
-use chitin_context::files::Outcome;
+use chitin_context::budget::{BudgetLimits, LimitUnit};
+use chitin_context::degrade::{ShrinkPlan, assemble_within};
+use chitin_context::files::FileOutcome;
 use chitin_context::memory_results::MemoryResult;
 use chitin_context::sections::{PromptFacts, PromptMode};
-use chitin_context::{Assembler, Decision, TellCuts, Turn, assemble};
+use chitin_context::{Assembler, BudgetDecision, TellCuts, TurnInputs, assemble};
 use chitin_contract::ALL;
-use chitin_protocol::record::{Oversize, Refusal};
+use chitin_protocol::record::{FileRefusal, OversizeFile};
 use chitin_workspace::Workspace;
 use chitin_workspace::filter::TurnFacts;
-use chitin_workspace::snapshot::{Content, Record, RecordState};
+use chitin_workspace::snapshot::{FileContent, Record, RecordState};
 use std::sync::Arc;
 
 /// What holds for every context; the tests of the crate check it too.
@@ -85,7 +85,7 @@ pub fn run(data: &[u8]) {
         ..TurnFacts::default()
     };
     let workspace = Arc::new(Workspace::from_records("/w", contract, records));
-    let turn = Turn {
+    let turn = TurnInputs {
         workspace: &workspace,
         extras: &extras,
         facts: &facts,
@@ -98,31 +98,35 @@ pub fn run(data: &[u8]) {
     check(&turn, plan, allowed);
 }
 
-fn check(turn: &Turn<'_>, plan: u8, allowed: usize) {
+fn check(turn: &TurnInputs<'_>, plan: u8, allowed: usize) {
     let context = assemble(turn);
     promises::check(&context);
     for (at, outcome) in context.files.outcomes.iter().enumerate() {
         let decision = context
             .fragment_of(at)
             .map(|(_, fragment)| match &fragment.decision {
-                Decision::BuiltIn => 0,
-                Decision::Whole => 1,
-                Decision::Cut { .. } => 2,
-                Decision::Missing => 3,
-                Decision::Refused { .. } => 4,
+                BudgetDecision::BuiltIn => 0,
+                BudgetDecision::Whole => 1,
+                BudgetDecision::Cut { .. } => 2,
+                BudgetDecision::Missing => 3,
+                BudgetDecision::Refused { .. } => 4,
             });
         let regions = context.regions(at).len().min(6);
-        novelty::note((matches!(outcome, Outcome::LeftOut(_)), decision, regions));
+        novelty::note((
+            matches!(outcome, FileOutcome::LeftOut(_)),
+            decision,
+            regions,
+        ));
     }
     let mut assembler = Assembler::default();
     let first = assembler.assemble(turn);
     assert_eq!(first.system(), context.system());
     assert!(Arc::ptr_eq(&first, &assembler.assemble(turn)));
-    let half = Limits {
+    let half = BudgetLimits {
         per_file: turn.limits.per_file / 2,
         ..turn.limits.clone()
     };
-    let halved = Turn {
+    let halved = TurnInputs {
         limits: &half,
         ..*turn
     };
@@ -130,7 +134,9 @@ fn check(turn: &Turn<'_>, plan: u8, allowed: usize) {
         assembler.assemble(&halved).system(),
         assemble(&halved).system()
     );
-    if let Some(plan) = Plan::built_in(Plan::NAMES[usize::from(plan) % Plan::NAMES.len()]) {
+    if let Some(plan) =
+        ShrinkPlan::built_in(ShrinkPlan::NAMES[usize::from(plan) % ShrinkPlan::NAMES.len()])
+    {
         let (context, degraded) = assemble_within(turn, &plan, allowed);
         promises::check(&context);
         assert!(degraded.fits() || degraded.taken == plan.steps.len());
@@ -138,7 +144,7 @@ fn check(turn: &Turn<'_>, plan: u8, allowed: usize) {
     }
 }
 
-fn limits(choices: &mut Recipe<'_>) -> Limits {
+fn limits(choices: &mut Recipe<'_>) -> BudgetLimits {
     let unit = if choices.byte().is_multiple_of(2) {
         LimitUnit::Characters
     } else {
@@ -147,7 +153,7 @@ fn limits(choices: &mut Recipe<'_>) -> Limits {
     let per_file = bound(choices).unwrap_or(usize::MAX);
     let (total, user) = (bound(choices), bound(choices));
     let files = bound(choices).map(|bound| ("SOUL.md".to_owned(), bound));
-    Limits {
+    BudgetLimits {
         unit,
         per_file,
         total,
@@ -170,16 +176,16 @@ fn bound(choices: &mut Recipe<'_>) -> Option<usize> {
 fn record(at: usize, kind: u8, text: &[u8]) -> (Record, bool) {
     let name = promises::NAMES[(at + usize::from(kind >> 5)) % promises::NAMES.len()];
     let extra = kind & 8 != 0;
-    let content = Content {
-        oversize: (kind & 4 != 0).then_some(Oversize {
+    let content = FileContent {
+        oversize: (kind & 4 != 0).then_some(OversizeFile {
             size: 3_000_000,
             kept: text.len() as u64,
         }),
-        ..Content::in_memory(String::from_utf8_lossy(text))
+        ..FileContent::in_memory(String::from_utf8_lossy(text))
     };
     let state = match kind & 3 {
         2 if kind & 16 != 0 => RecordState::Missing,
-        3 if kind & 16 != 0 => RecordState::Refused(Refusal::TooLarge),
+        3 if kind & 16 != 0 => RecordState::Refused(FileRefusal::TooLarge),
         _ => RecordState::Present(Arc::new(content)),
     };
     let directory = if extra { "/w/a" } else { "/w" };

@@ -1,7 +1,7 @@
 //! Files that somebody puts into a directory as messages.
 
 use crate::novelty;
-use chitin_gateway::surface::directory::Note;
+use chitin_gateway::surface::directory::MessageFile;
 
 /// What such files are made of.
 pub const DICTIONARY: &[&str] = &[
@@ -24,12 +24,13 @@ pub const DICTIONARY: &[&str] = &[
 
 /// Takes bytes as a file.
 pub fn run(data: &[u8]) {
-    match Note::read(data, "name") {
+    match MessageFile::read(data, "name") {
         Ok(note) => {
             let (kind, threaded) = (note.peer().kind, note.thread.is_some());
             let pictures = note.images.len();
             let again = serde_json::to_vec(&note).expect("a note can be written");
-            let read = Note::read(&again, "another name").expect("what was read can be read again");
+            let read =
+                MessageFile::read(&again, "another name").expect("what was read can be read again");
             assert_eq!(read, note, "what was read is read the same again");
             let incoming = note.incoming("directory");
             let id = incoming.message_id.expect("a message has a name");

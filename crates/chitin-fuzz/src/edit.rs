@@ -1,7 +1,7 @@
 //! Pieces of a text replaced by others.
 
 use crate::novelty;
-use chitin_tools::files::{Places, ReplaceProblem, Replacement, replace};
+use chitin_tools::files::{Occurrences, ReplaceProblem, Replacement, replace};
 
 /// What texts and pieces are made of.
 pub const DICTIONARY: &[&str] = &[
@@ -29,7 +29,7 @@ pub fn run(data: &[u8]) {
         .take(8)
         .map(|part| String::from_utf8_lossy(part).into_owned())
         .collect();
-    for places in [Places::Only, Places::All] {
+    for places in [Occurrences::Only, Occurrences::All] {
         let edits: Vec<Replacement> = pieces
             .chunks_exact(2)
             .map(|pair| Replacement {

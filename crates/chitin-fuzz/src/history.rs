@@ -2,13 +2,13 @@
 
 use crate::novelty;
 use chitin_agent::history::{
-    Assembling, Author, FailedResults, PlanOptions, Written, messages_for_model, plan_compaction,
-    prefix_changes, repair,
+    Assembling, Author, FailedResults, PlanOptions, WrittenSummary, messages_for_model,
+    plan_compaction, prefix_changes, repair,
 };
 use chitin_contract::HistoryRules;
 use chitin_protocol::message::{Block, Message};
 use chitin_protocol::text::utf16_len;
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 
 /// What session files are made of.
 pub const DICTIONARY: &[&str] = &[
@@ -33,7 +33,7 @@ pub const DICTIONARY: &[&str] = &[
 /// Reads the lines that are records, and holds every promise of the history against them, by every set of rules.
 pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
-    let branch: Vec<Entry> = text
+    let branch: Vec<TranscriptEntry> = text
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
@@ -48,7 +48,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-fn sent(branch: &[Entry], rules: &HistoryRules) {
+fn sent(branch: &[TranscriptEntry], rules: &HistoryRules) {
     let options = Assembling {
         window: 2000,
         turns: Some(2),
@@ -104,7 +104,7 @@ fn assert_paired(messages: &[Message]) {
     assert!(wanted.is_empty(), "a call without its result");
 }
 
-fn planned(branch: &[Entry], rules: &HistoryRules) {
+fn planned(branch: &[TranscriptEntry], rules: &HistoryRules) {
     let mut options = PlanOptions::new(2000, rules);
     options.compacting.keep_recent_tokens = 20;
     let Some(plan) = plan_compaction(branch, &options, rules) else {
@@ -127,7 +127,7 @@ fn planned(branch: &[Entry], rules: &HistoryRules) {
         let request = plan.request(step, Some("so far"));
         novelty::note(request.user.len().ilog2());
     }
-    let written = Written {
+    let written = WrittenSummary {
         history: Some("notes".repeat(4000)),
         turn_prefix: Some("prefix".repeat(4000)),
         author: Author::Model,

@@ -1,7 +1,7 @@
 //! The archive of a layer, as somebody else may have made it.
 
 use crate::novelty;
-use chitin_pack::archive::{EntryKind, Limits, decompress, read};
+use chitin_pack::archive::{ArchiveEntryKind, ArchiveLimits, decompress, read};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Component, Path};
@@ -37,7 +37,7 @@ pub const DICTIONARY: &[&str] = &[
 ];
 
 /// More than this no input may give.
-const LIMITS: Limits = Limits {
+const LIMITS: ArchiveLimits = ArchiveLimits {
     bytes: 64 * 1024,
     entries: 64,
 };
@@ -72,7 +72,7 @@ fn check(source: impl Read) {
         );
         assert!(!entry.path.contains(['\\', '\0']), "an odd character");
         let folded = entry.path.to_lowercase();
-        let EntryKind::File { size, .. } = entry.kind else {
+        let ArchiveEntryKind::File { size, .. } = entry.kind else {
             return Ok(());
         };
         for (end, _) in folded.match_indices('/') {

@@ -3,10 +3,10 @@
 //! Every input is read as each of them.
 
 use crate::novelty;
-use chitin_pack::locate::{Located, Place, Places, locate};
+use chitin_pack::locate::{LocatedArtifact, PathKind, PathProbe, locate};
 use chitin_pack::packages::{Lock, read_list};
 use chitin_pack::reference::Reference;
-use chitin_pack::trust::{Policy, PublicKey};
+use chitin_pack::signatures::{PublicKey, TrustPolicy};
 use std::path::Path;
 
 /// What they are made of.
@@ -55,13 +55,13 @@ const TARGETS: [Option<&str>; 4] = [
 /// A disk on which everything is there.
 struct Everything;
 
-impl Places for Everything {
-    fn look(&self, path: &Path) -> Option<Place> {
+impl PathProbe for Everything {
+    fn look(&self, path: &Path) -> Option<PathKind> {
         let length = path.as_os_str().len();
         [
-            Some(Place::Artifact),
-            Some(Place::File),
-            Some(Place::Directory),
+            Some(PathKind::Artifact),
+            Some(PathKind::File),
+            Some(PathKind::Directory),
             None,
         ][length % 4]
     }
@@ -81,7 +81,7 @@ pub fn run(data: &[u8]) {
 }
 
 fn policy(text: &str) {
-    let Ok(policy) = Policy::parse(text) else {
+    let Ok(policy) = TrustPolicy::parse(text) else {
         return;
     };
     for target in TARGETS {
@@ -124,11 +124,11 @@ fn reference(text: &str) {
         novelty::note(reference.digest.is_some());
     }
     match locate(text, &Everything) {
-        Ok(Located::Remote(reference)) => {
+        Ok(LocatedArtifact::Remote(reference)) => {
             assert!(reference.registry.is_some(), "a host that nobody named");
             novelty::note("remote");
         }
-        Ok(Located::Layout(path, tag) | Located::Archive(path, tag)) => {
+        Ok(LocatedArtifact::Layout(path, tag) | LocatedArtifact::Archive(path, tag)) => {
             let tag = tag.map_or_else(String::new, |tag| format!(":{tag}"));
             assert_eq!(
                 format!("{}{tag}", path.display()),
@@ -137,11 +137,11 @@ fn reference(text: &str) {
             );
             novelty::note("path");
         }
-        Ok(Located::Stored(name)) => {
+        Ok(LocatedArtifact::Stored(name)) => {
             assert_eq!(name, text);
             novelty::note("stored");
         }
-        Ok(Located::Digest(_)) => novelty::note("digest"),
+        Ok(LocatedArtifact::Digest(_)) => novelty::note("digest"),
         Err(error) => novelty::note(error.class()),
     }
 }

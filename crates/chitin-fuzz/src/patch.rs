@@ -1,7 +1,7 @@
 //! Patches in both formats, put into a text.
 
 use crate::novelty;
-use chitin_tools::files::{FileChange, Hunk, HunkLine, apply_hunks, parse_patch};
+use chitin_tools::files::{Hunk, HunkLine, PatchedFile, apply_hunks, parse_patch};
 
 /// What patches are made of.
 pub const DICTIONARY: &[&str] = &[
@@ -54,9 +54,9 @@ pub fn run(data: &[u8]) {
     assert!(!changes.is_empty(), "a patch changes something");
     for change in changes {
         match change {
-            FileChange::Add { content, .. } => novelty::note(("add", content.len().min(4))),
-            FileChange::Delete { hunks, .. } => apply(original, &hunks),
-            FileChange::Update { hunks, move_to, .. } => {
+            PatchedFile::Add { content, .. } => novelty::note(("add", content.len().min(4))),
+            PatchedFile::Delete { hunks, .. } => apply(original, &hunks),
+            PatchedFile::Update { hunks, move_to, .. } => {
                 novelty::note(move_to.is_some());
                 apply(original, &hunks);
             }

@@ -3,7 +3,7 @@
 use crate::recipe::Recipe;
 use crate::tree::{Words, plant, write_in};
 use crate::{novelty, scratch};
-use chitin_guard::{Backend, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
+use chitin_guard::{Backend, Hardlinks, LinkPolicy, Oversized, ReadError, ReadPolicy, Root};
 use std::path::{Path, PathBuf};
 
 /// Recipes are bytes, so there are no words.
@@ -80,12 +80,12 @@ pub fn run(data: &[u8]) {
     let roots = [Backend::Kernel, Backend::Portable]
         .map(|backend| Root::open_with(&workspace, backend).expect("the root is there"));
     let policies = [
-        Links::EveryHopInside,
-        Links::EndInside,
-        Links::NotTheFile,
-        Links::Refuse,
-        Links::TrustedRoots(vec![trusted.clone()]),
-        Links::Anywhere,
+        LinkPolicy::EveryHopInside,
+        LinkPolicy::EndInside,
+        LinkPolicy::NotTheFile,
+        LinkPolicy::Refuse,
+        LinkPolicy::TrustedRoots(vec![trusted.clone()]),
+        LinkPolicy::Anywhere,
     ];
     for name in &asked {
         for links in &policies {
@@ -118,7 +118,7 @@ fn names(recipe: &mut Recipe<'_>, base: &Path) -> Vec<PathBuf> {
     names
 }
 
-fn check_reads(roots: &[Root; 2], name: &Path, links: &Links, bound: u64, second_names: bool) {
+fn check_reads(roots: &[Root; 2], name: &Path, links: &LinkPolicy, bound: u64, second_names: bool) {
     for hardlinks in [Hardlinks::Refuse, Hardlinks::Allow] {
         for oversized in [Oversized::Refuse, Oversized::Keep] {
             let policy = ReadPolicy {
@@ -136,7 +136,7 @@ fn check_reads(roots: &[Root; 2], name: &Path, links: &Links, bound: u64, second
             match &kernel {
                 Ok((bytes, _, linked_to)) => {
                     novelty::note((bytes.len(), linked_to.is_some()));
-                    let may_leak = *links == Links::Anywhere
+                    let may_leak = *links == LinkPolicy::Anywhere
                         || (hardlinks == Hardlinks::Allow && second_names);
                     assert!(
                         may_leak || !bytes.windows(SECRET.len()).any(|part| part == SECRET),
@@ -151,7 +151,13 @@ fn check_reads(roots: &[Root; 2], name: &Path, links: &Links, bound: u64, second
     }
 }
 
-fn check_looks(roots: &[Root; 2], name: &Path, links: &Links, workspace: &Path, trusted: &Path) {
+fn check_looks(
+    roots: &[Root; 2],
+    name: &Path,
+    links: &LinkPolicy,
+    workspace: &Path,
+    trusted: &Path,
+) {
     let [kernel, portable] = roots.each_ref().map(|root| {
         let mut listed: Result<Vec<_>, _> = root
             .list(name, links, 100)
@@ -167,9 +173,9 @@ fn check_looks(roots: &[Root; 2], name: &Path, links: &Links, workspace: &Path, 
     let (listed, end) = kernel;
     if let Ok(end) = end {
         let inside = end.path.starts_with(workspace)
-            || matches!(links, Links::TrustedRoots(_)) && end.path.starts_with(trusted);
+            || matches!(links, LinkPolicy::TrustedRoots(_)) && end.path.starts_with(trusted);
         assert!(
-            inside || *links == Links::Anywhere,
+            inside || *links == LinkPolicy::Anywhere,
             "{} by {links:?} ends at {}",
             name.display(),
             end.path.display()

@@ -3,7 +3,7 @@
 use crate::novelty;
 use chitin_config::env::Env;
 use chitin_workspace::extensions::permissions::{
-    Decision, Pattern, Request, TimeWindow, Usage, Zone, parse,
+    CallerUsage, JavaZone, MessageDecision, Pattern, PermissionRequest, TimeWindow, parse,
 };
 use chitin_workspace::extensions::suggestion::suggest;
 use chitin_workspace::extensions::{LiveText, Secret, channels, mcp, runtime};
@@ -95,7 +95,10 @@ pub fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     check_permissions(&text);
     for line in text.lines().take(8) {
-        novelty::note((TimeWindow::parse(line).is_ok(), Zone::parse(line).is_ok()));
+        novelty::note((
+            TimeWindow::parse(line).is_ok(),
+            JavaZone::parse(line).is_ok(),
+        ));
         novelty::note(Pattern::expression(line).is_ok());
     }
     check_servers(&text);
@@ -143,10 +146,10 @@ fn check_permissions(text: &str) {
     for policy in &permissions.policies {
         novelty::note(policy.rule.kind());
     }
-    let mut usage = Usage::default();
+    let mut usage = CallerUsage::default();
     for message in MESSAGES {
         for now in [Timestamp::MIN, Timestamp::UNIX_EPOCH, Timestamp::MAX] {
-            let request = Request {
+            let request = PermissionRequest {
                 message,
                 roles: &["admin"],
                 now,
@@ -154,13 +157,17 @@ fn check_permissions(text: &str) {
             let decided = permissions.decide(request, &usage);
             let admitted = permissions.admit(request, &mut usage);
             assert_eq!(decided, admitted, "looking and counting disagree");
-            novelty::note(admitted == Decision::Admit);
-            if permissions.screen_answer(message) != Decision::Admit {
-                assert_ne!(admitted, Decision::Admit, "what is denied was let in");
+            novelty::note(admitted == MessageDecision::Admit);
+            if permissions.screen_answer(message) != MessageDecision::Admit {
+                assert_ne!(
+                    admitted,
+                    MessageDecision::Admit,
+                    "what is denied was let in"
+                );
                 let internal = permissions.decide_internal(request, &usage);
                 assert_ne!(
                     internal,
-                    Decision::Admit,
+                    MessageDecision::Admit,
                     "what is denied was let in from inside"
                 );
             }

@@ -2,7 +2,8 @@
 
 use crate::novelty;
 use chitin_plugin::protocol::{
-    Incoming, LineBuffer, assembled, bootstrapped, definition, handshake, ingested, parse, supports,
+    LineBuffer, PluginMessage, assembled, bootstrapped, definition, handshake, ingested, parse,
+    supports,
 };
 use chitin_protocol::message::Message;
 use serde_json::Value;
@@ -51,20 +52,20 @@ pub fn run(data: &[u8]) {
     );
     for line in lines.iter().flatten() {
         match parse(line) {
-            Ok(Incoming::Answer {
+            Ok(PluginMessage::Answer {
                 outcome: Ok(value), ..
             }) => {
                 novelty::note("answer");
                 check(&value);
             }
-            Ok(Incoming::Answer {
+            Ok(PluginMessage::Answer {
                 outcome: Err(error),
                 ..
             }) => {
                 assert!(!error.message.contains(char::is_control), "{error:?}");
                 novelty::note(error.code == -32_601);
             }
-            Ok(Incoming::Notification { .. }) => novelty::note("notification"),
+            Ok(PluginMessage::Notification { .. }) => novelty::note("notification"),
             Err(error) => {
                 let said = error.to_string();
                 assert!(!said.is_empty() && said.len() < 4_000, "{said}");

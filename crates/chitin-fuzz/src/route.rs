@@ -3,7 +3,7 @@
 use crate::novelty;
 use crate::recipe::Recipe;
 use chitin_contract::ALL;
-use chitin_gateway::route::{Inbound, Peer, Routing, Verdict};
+use chitin_gateway::route::{BindingVerdict, Inbound, Peer, Routing};
 use chitin_protocol::session_key::ChatType;
 use serde_json::{Value, json};
 
@@ -93,10 +93,13 @@ pub fn run(data: &[u8]) {
         let chosen = told
             .bindings
             .iter()
-            .filter(|binding| binding.verdict == Verdict::Chosen);
+            .filter(|binding| binding.verdict == BindingVerdict::Chosen);
         assert_eq!(chosen.count(), usize::from(told.choice.binding.is_some()));
         for binding in &told.bindings {
-            assert_eq!(binding.verdict == Verdict::No, binding.mismatch.is_some());
+            assert_eq!(
+                binding.verdict == BindingVerdict::No,
+                binding.mismatch.is_some()
+            );
         }
         serde_json::to_string(&told).expect("an explanation is plain data");
     }

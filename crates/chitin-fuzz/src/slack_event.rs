@@ -2,7 +2,7 @@
 
 use crate::novelty;
 use chitin_slack::envelope::{self, Envelope};
-use chitin_slack::event::{self, Event, Message, Payload};
+use chitin_slack::event::{self, SlackEvent, SlackMessageEvent, SlackPayload};
 use chitin_slack::{mrkdwn, signature};
 
 /// What events are made of.
@@ -55,25 +55,25 @@ fn check_envelope(text: &str) {
             happened,
         }) => {
             assert!(!envelope_id.is_empty() && envelope_id.is_ascii());
-            check_payload(&Payload::Event(happened));
+            check_payload(&SlackPayload::Event(happened));
         }
         Ok(envelope) => novelty::note(std::mem::discriminant(&envelope)),
         Err(reason) => assert!(reason.ends_with('.') && reason.len() < 1_024, "{reason}"),
     }
 }
 
-fn check_payload(payload: &Payload) {
-    let Payload::Event(happened) = payload else {
+fn check_payload(payload: &SlackPayload) {
+    let SlackPayload::Event(happened) = payload else {
         return;
     };
     novelty::note(std::mem::discriminant(&happened.event));
-    if let Event::Message(message) = &happened.event {
+    if let SlackEvent::Message(message) = &happened.event {
         check_message(message);
     }
 }
 
 /// Whatever came, ids can stand anywhere: in a key, in an address, in a line of a log.
-fn check_message(message: &Message) {
+fn check_message(message: &SlackMessageEvent) {
     let is_plain = |id: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.';
         (1..=64).contains(&id.len()) && id.bytes().all(plain)

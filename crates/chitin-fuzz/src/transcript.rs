@@ -7,9 +7,10 @@
 use crate::{novelty, scratch};
 use chitin_contract::TranscriptRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use chitin_store::{
-    Begin, FileStore, LockMode, NewEntry, Note, RandomIds, Reach, SessionStore, StoreError,
+    Begin, BranchReach, FileStore, LockMode, NewEntry, RandomIds, SessionStore, StoreError,
+    StoreNote,
 };
 use serde_json::Value;
 use std::fs;
@@ -58,8 +59,8 @@ pub fn run(data: &[u8]) {
     fs::write(directory.join("sessions.json"), index).expect("an index can be written");
 
     let store = FileStore::new(&directory, &TranscriptRules::CANONICAL, RandomIds);
-    let read = store.inspect(KEY, Reach::Needed);
-    let whole = store.inspect(KEY, Reach::Whole);
+    let read = store.inspect(KEY, BranchReach::Needed);
+    let whole = store.inspect(KEY, BranchReach::Whole);
     let after_reading = fs::read(&path).expect("the transcript is still there");
     assert_eq!(after_reading, content, "reading changed the file");
     let begin = Begin {
@@ -86,7 +87,7 @@ pub fn run(data: &[u8]) {
     let mut kept = fs::read(&path).expect("the transcript is still there");
     for note in session.notes() {
         novelty::note(std::mem::discriminant(note));
-        if let Note::SetAside { path, .. } = note {
+        if let StoreNote::SetAside { path, .. } = note {
             kept.extend(fs::read(path).expect("what was set aside is there"));
         }
     }
@@ -108,7 +109,7 @@ pub fn run(data: &[u8]) {
 fn lossless(line: &[u8]) {
     let (Ok(value), Ok(entry)) = (
         serde_json::from_slice::<Value>(line),
-        Entry::from_line(line),
+        TranscriptEntry::from_line(line),
     ) else {
         return;
     };
@@ -118,6 +119,6 @@ fn lossless(line: &[u8]) {
     ));
     let written = serde_json::to_value(&entry).expect("a record can be written");
     assert_eq!(written, value, "a record changed");
-    let slow = Entry::from_value(value).expect("the quick way read it");
+    let slow = TranscriptEntry::from_value(value).expect("the quick way read it");
     assert_eq!(entry, slow, "two ways, two records");
 }

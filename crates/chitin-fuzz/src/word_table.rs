@@ -1,7 +1,7 @@
 //! A table of words, and the word vectors that one is made of.
 
 use crate::novelty;
-use chitin_memory::embed::{Options, TableError, WordEmbedder, WordTable, convert};
+use chitin_memory::embed::{TableError, TableOptions, WordEmbedder, WordTable, convert};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -43,10 +43,10 @@ pub fn run(data: &[u8]) {
 
     let source = &data[..data.len().min(LONGEST_SOURCE)];
     for dimensions in [1, 100] {
-        let options = Options {
+        let options = TableOptions {
             max_words: 3,
             dimensions,
-            ..Options::default()
+            ..TableOptions::default()
         };
         let mut table = Vec::new();
         if let Ok(made) = convert(source, &options, &mut table) {

@@ -5,23 +5,23 @@
 //! turn happens once under one id. Reading order: `intake/accept.rs`, `queue/enqueue.rs`, `turns/run.rs`,
 //! `delivery/deliver.rs`, `turns/finish.rs`.
 
-use crate::access::Trust;
+use crate::access::AccessControl;
 use crate::cron::Schedules;
-use crate::events::Hub;
+use crate::events::EventBus;
 use crate::host::AgentHost;
 use crate::intake::recent::Recent;
 use crate::queue::busy::Busy;
-use crate::queue::lane::Concurrency;
-use crate::queue::slots::Lanes;
+use crate::queue::lane::TurnConcurrency;
+use crate::queue::turn_slots::Lanes;
 use crate::route::Routing;
 use crate::route::bindings::Bindings;
 use crate::subagents::tree::Tree;
 use crate::surface::Surfaces;
-use crate::turns::noted::Noted;
+use crate::turns::notes::Noted;
 use chitin_agent::clock::Clock;
 use chitin_contract::Contract;
-use chitin_store::Ledger;
-use chitin_tools::Offer;
+use chitin_store::JobLog;
+use chitin_tools::ToolOffer;
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -40,9 +40,9 @@ pub struct GatewayParts {
     /// Where words go.
     pub surfaces: Surfaces,
     /// What is to be done.
-    pub ledger: Ledger,
+    pub ledger: JobLog,
     /// Who is heard on networks.
-    pub trust: Arc<Trust>,
+    pub trust: Arc<AccessControl>,
     /// Time and names.
     pub clock: Arc<dyn Clock>,
     /// The time zone of the user.
@@ -85,7 +85,7 @@ pub(crate) struct Inner {
     pub(crate) routing: Routing,
     /// The same for those who are not the owner, where that differs.
     pub(crate) guest_routing: Option<Routing>,
-    pub(crate) hub: Hub,
+    pub(crate) hub: EventBus,
     pub(crate) busy: Busy,
     pub(crate) bindings: Bindings,
     pub(crate) tree: Tree,
@@ -103,7 +103,7 @@ pub(crate) struct Inner {
 }
 
 /// Says which tools of the gateway sessions of a channel have.
-type Offering = Arc<dyn Fn(Option<&str>) -> Arc<Vec<Offer>> + Send + Sync>;
+type Offering = Arc<dyn Fn(Option<&str>) -> Arc<Vec<ToolOffer>> + Send + Sync>;
 
 impl Gateway {
     /// Makes a gateway of its parts.
@@ -119,11 +119,11 @@ impl Gateway {
             guest_routing: routing.for_guests(&parts.config, rules.surfaces),
             routing,
             noted: Mutex::default(),
-            hub: Hub::default(),
+            hub: EventBus::default(),
             busy: Busy::default(),
             bindings: Bindings::default(),
             tree: Tree::default(),
-            lanes: Lanes::new(Concurrency::read(&parts.config, &rules.lanes)),
+            lanes: Lanes::new(TurnConcurrency::read(&parts.config, &rules.lanes)),
             open: AtomicUsize::new(0),
             recent: Mutex::default(),
             closing: AtomicBool::new(false),
@@ -170,7 +170,7 @@ impl Gateway {
     /// Sets which tools of the gateway sessions of a channel have. Once, before the first message.
     pub fn offer_tools(
         &self,
-        offers: impl Fn(Option<&str>) -> Arc<Vec<Offer>> + Send + Sync + 'static,
+        offers: impl Fn(Option<&str>) -> Arc<Vec<ToolOffer>> + Send + Sync + 'static,
     ) {
         let _ = self.0.offers.set(Arc::new(offers));
     }

@@ -4,7 +4,7 @@ use crate::jobs::Sender;
 use chitin_agent::turn::Agent;
 use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
-use chitin_tools::Offer;
+use chitin_tools::ToolOffer;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,7 +69,7 @@ pub struct AgentAsk<'a> {
     /// The directory to work in, when it is not the workspace itself but beneath it.
     pub working_directory: Option<PathBuf>,
     /// Tools of the gateway. The same for the same channel, so that agents can be kept.
-    pub offers: Arc<Vec<Offer>>,
+    pub offers: Arc<Vec<ToolOffer>>,
 }
 
 /// An agent, for lists.

@@ -44,11 +44,16 @@ pub mod threads;
 pub mod tools;
 pub mod turns;
 
-pub use access::{Trust, TrustError};
-pub use events::{Heard, Place, Subscription, Topic};
+pub use access::{AccessControl, TrustError};
+pub use events::{JobPlacement, ListenerEvent, Subscription, Topic};
 pub use gateway::{Gateway, GatewayParts, WeakGateway};
 pub use host::{AgentAsk, AgentHost, AgentSummary, HostError};
-pub use intake::{Accepted, Addressed, Answer, Hanging, Incoming, Notice, Noticed, Refusal};
-pub use jobs::{Job, JobKind, Outcome, RefusedOutcome, Sender, Status};
+pub use intake::{
+    Accepted, Addressed, Hanging, IncomingMessage, IntakeRefusal, Noticed, ReceiveOutcome,
+    ReplyDelivery,
+};
+pub use jobs::{Job, JobKind, JobOutcome, JobStatus, RefusedOutcome, Sender};
 pub use subagents::Spawned;
-pub use surface::{Address, Capabilities, Outgoing, Sent, Surface, SurfaceError, Surfaces};
+pub use surface::{
+    Address, OutgoingMessage, Sent, Surface, SurfaceCapabilities, SurfaceError, Surfaces,
+};

@@ -8,19 +8,21 @@ use crate::delivery::message_tool as message;
 use crate::gateway::{Gateway, WeakGateway};
 use crate::sessions::{sessions_history, sessions_list, sessions_send};
 use crate::subagents::{agents_list, sessions_spawn, subagents_tool};
-use crate::surface::Capabilities;
+use crate::surface::SurfaceCapabilities;
 use chitin_contract::Contract;
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::{Offer, Tool, ToolOutcome};
+use chitin_tools::{Tool, ToolOffer, ToolOutcome};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Says which tools of the gateway the sessions of a channel have: the same ones whenever the same channel is asked for. For
 /// [`Gateway::offer_tools`].
-pub fn offers(gateway: &Gateway) -> impl Fn(Option<&str>) -> Arc<Vec<Offer>> + Send + Sync + use<> {
+pub fn offers(
+    gateway: &Gateway,
+) -> impl Fn(Option<&str>) -> Arc<Vec<ToolOffer>> + Send + Sync + use<> {
     let gateway = gateway.downgrade();
-    let made: Mutex<HashMap<Option<String>, Arc<Vec<Offer>>>> = Mutex::default();
+    let made: Mutex<HashMap<Option<String>, Arc<Vec<ToolOffer>>>> = Mutex::default();
     move |channel| {
         let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
         // Channels are those of the surfaces: whatever else is named has the tools of none.
@@ -36,7 +38,7 @@ pub fn offers(gateway: &Gateway) -> impl Fn(Option<&str>) -> Arc<Vec<Offer>> + S
 }
 
 /// Makes the tools for sessions of a channel. A tool more is a line more.
-fn all(gateway: &WeakGateway, channel: Option<&str>) -> Vec<Offer> {
+fn all(gateway: &WeakGateway, channel: Option<&str>) -> Vec<ToolOffer> {
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(sessions_spawn::SessionsSpawn::new(gateway, channel)),
         Arc::new(sessions_list::SessionsList::new(gateway)),
@@ -51,7 +53,7 @@ fn all(gateway: &WeakGateway, channel: Option<&str>) -> Vec<Offer> {
         let cron = cron::CronTool::new(&gateway);
         tools.extend(cron.map(|tool| Arc::new(tool) as Arc<dyn Tool>));
     }
-    tools.into_iter().map(Offer::Own).collect()
+    tools.into_iter().map(ToolOffer::Own).collect()
 }
 
 /// The names of the tools that [`definitions`] describes, in no order that matters.
@@ -69,7 +71,7 @@ pub const NAMES: [&str; 7] = [
 /// gateway is made. `workspaces` are those that sessions may be begun in.
 pub fn definitions(
     contract: &Contract,
-    surface: &Capabilities,
+    surface: &SurfaceCapabilities,
     workspaces: &[String],
 ) -> Vec<ToolSpec> {
     let none = WeakGateway::none();

@@ -1,7 +1,7 @@
 //! Scratch directories of a process, beside those of others in one directory of caches.
 
-use super::policy::Links;
-use super::root::{EntryKind, Root};
+use super::policy::LinkPolicy;
+use super::root::{DirectoryEntryKind, Root};
 use super::scratch::Scratch;
 use super::write::WriteError;
 use rustix::io::Errno;
@@ -31,7 +31,7 @@ impl Root {
     }
 
     fn clear_abandoned(&self, prefix: &str) {
-        let Ok(entries) = self.list(Path::new(""), &Links::Refuse, MAX_NAMES) else {
+        let Ok(entries) = self.list(Path::new(""), &LinkPolicy::Refuse, MAX_NAMES) else {
             return;
         };
         for entry in entries {
@@ -41,7 +41,7 @@ impl Root {
                 .and_then(|name| process_of(name, prefix));
             // One that is just being made is not claimed yet, but its process lives. A process of that number may also live
             // in another container: then the claim holds.
-            if entry.kind == EntryKind::Directory && process.is_some_and(is_gone) {
+            if entry.kind == DirectoryEntryKind::Directory && process.is_some_and(is_gone) {
                 drop(self.take_abandoned_scratch(Path::new(&entry.name)));
             }
         }

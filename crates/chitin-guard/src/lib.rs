@@ -6,7 +6,7 @@
 //! a FIFO, never looks at the environment, and never prints.
 //!
 //! A [`Root`] holds a directory open; everything beneath it is reached through that descriptor. What a link may do is a
-//! [`Links`] policy. A file is opened once, then judged and read through the same descriptor, so no rename or link swap
+//! [`LinkPolicy`] policy. A file is opened once, then judged and read through the same descriptor, so no rename or link swap
 //! can put other bytes in its place.
 //!
 //! ```
@@ -24,23 +24,23 @@
 mod birth;
 mod cache;
 mod change;
-mod closed;
+mod excluded;
 mod fingerprint;
-mod growing;
-mod look;
+mod lexical;
 mod mirror;
-mod normal;
 mod open;
 mod permissions;
 mod place;
 mod policy;
 mod probe;
 mod reader;
+mod resumable;
 mod root;
 mod scratch;
 mod staging;
 #[cfg(test)]
 mod staging_tests;
+mod stat;
 mod stream;
 mod survey;
 mod walk;
@@ -49,16 +49,18 @@ mod write;
 pub use birth::DirectoryBirth;
 pub use change::{Expected, PreparedChange, commit_all};
 pub use fingerprint::{Fingerprint, stamp_now};
-pub use growing::GrowingFile;
-pub use normal::normalized;
-pub use place::Place;
-pub use policy::{Hardlinks, Links, Oversized, ReadPolicy};
+pub use lexical::normalized;
+pub use place::TargetDirectory;
+pub use policy::{Hardlinks, LinkPolicy, Oversized, ReadPolicy};
 pub use probe::{exists, is_executable, link_target};
 pub use reader::Reader;
-pub use root::{Backend, Entry, EntryKind, FileRead, KeptFile, ParkedRoot, ReadError, Root};
+pub use resumable::GrowingFile;
+pub use root::{
+    Backend, DirectoryEntry, DirectoryEntryKind, FileRead, KeptFile, ParkedRoot, ReadError, Root,
+};
 pub use scratch::{Scratch, ScratchFile};
 pub use staging::{NewMode, StageError, Staging};
-pub use stream::{Claim, ClaimKind, NewFile};
-pub use survey::Looked;
-pub use walk::End;
-pub use write::{WriteError, Written};
+pub use stream::{ClaimKind, NameClaim, NewFile};
+pub use survey::SurveyEntry;
+pub use walk::NameEnd;
+pub use write::{WriteError, WriteOutcome};

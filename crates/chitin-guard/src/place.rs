@@ -1,7 +1,7 @@
 //! Where a directory is or would be, and what earlier attempts to replace it left there.
 
-use super::policy::Links;
-use super::root::{EntryKind, ReadError, Root};
+use super::policy::LinkPolicy;
+use super::root::{DirectoryEntryKind, ReadError, Root};
 use super::write::WriteError;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -17,7 +17,7 @@ pub(super) const TREE: &str = "tree";
 
 /// The place of a directory: the directory itself if it is there, and the one above in which it can be exchanged.
 #[derive(Debug)]
-pub struct Place {
+pub struct TargetDirectory {
     path: PathBuf,
     /// `None` for the root of everything.
     pub(super) above: Option<Root>,
@@ -28,7 +28,7 @@ pub struct Place {
     existing: Option<Root>,
 }
 
-impl Place {
+impl TargetDirectory {
     /// Finds the place of a directory. The way there may lead through links, as in any path that a user writes; a link to
     /// nothing or a file in its place is refused.
     pub fn find(path: &Path) -> Result<Self, WriteError> {
@@ -101,15 +101,15 @@ impl Place {
     /// Removes what processes left that were killed while they replaced this directory.
     pub fn clear_leftovers(&self) {
         let Some(above) = &self.above else { return };
-        let Ok(entries) = above.list(Path::new(""), &Links::Refuse, MAX_NAMES) else {
+        let Ok(entries) = above.list(Path::new(""), &LinkPolicy::Refuse, MAX_NAMES) else {
             return;
         };
         for entry in entries {
-            if entry.kind != EntryKind::Directory || !self.is_staging_name(&entry.name) {
+            if entry.kind != DirectoryEntryKind::Directory || !self.is_staging_name(&entry.name) {
                 continue;
             }
             if let Some(scratch) = above.take_abandoned_scratch(Path::new(&entry.name)) {
-                let held = scratch.root().list(Path::new(""), &Links::Refuse, 2);
+                let held = scratch.root().list(Path::new(""), &LinkPolicy::Refuse, 2);
                 let is_ours = held.is_ok_and(|held| held.iter().all(|entry| entry.name == TREE));
                 if !is_ours {
                     // Somebody gave a directory of theirs such a name.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// What a symbolic link may lead to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Links {
+pub enum LinkPolicy {
     /// Every hop must name an entry inside the root.
     EveryHopInside,
     /// The end must lie inside the root; hops may leave and come back.
@@ -13,7 +13,7 @@ pub enum Links {
     NotTheFile,
     /// No link at all.
     Refuse,
-    /// Like [`Links::EveryHopInside`], but the listed directories count as inside too.
+    /// Like [`LinkPolicy::EveryHopInside`], but the listed directories count as inside too.
     TrustedRoots(Vec<PathBuf>),
     /// Anywhere at all: what the oldest recorded release does. No other contract and no default uses it.
     Anywhere,
@@ -41,7 +41,7 @@ pub enum Oversized {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadPolicy {
     /// What links may do.
-    pub links: Links,
+    pub links: LinkPolicy,
     /// What hard links may do.
     pub hardlinks: Hardlinks,
     /// The size bound in bytes, inclusive.
@@ -54,7 +54,7 @@ impl ReadPolicy {
     /// The strictest useful policy: links stay inside, no second names, refused above `max_bytes`.
     pub const fn inside(max_bytes: u64) -> Self {
         Self {
-            links: Links::EveryHopInside,
+            links: LinkPolicy::EveryHopInside,
             hardlinks: Hardlinks::Refuse,
             max_bytes,
             oversized: Oversized::Refuse,

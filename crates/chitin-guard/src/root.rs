@@ -3,9 +3,9 @@
 use super::birth::DirectoryBirth;
 use super::fingerprint::{Fingerprint, file_type};
 use super::open::{self, OpenFailure};
-use super::policy::{Hardlinks, Links, Oversized, ReadPolicy};
-use super::walk::{End, Walker};
-use chitin_protocol::record::{Oversize, Refusal};
+use super::policy::{Hardlinks, LinkPolicy, Oversized, ReadPolicy};
+use super::walk::{NameEnd, Walker};
+use chitin_protocol::record::{FileRefusal, OversizeFile};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
@@ -60,7 +60,7 @@ pub struct FileRead {
     /// The fingerprint of the open file, taken before the first byte was read.
     pub fingerprint: Fingerprint,
     /// Set when the file is larger than the bound and only its beginning was kept.
-    pub oversize: Option<Oversize>,
+    pub oversize: Option<OversizeFile>,
     /// Permission bits.
     pub mode: u32,
     /// The real path of the file, when a link led there.
@@ -82,7 +82,7 @@ pub enum ReadError {
         /// The path that was asked for.
         path: PathBuf,
         /// The first check that failed.
-        reason: Refusal,
+        reason: FileRefusal,
     },
     /// The operating system failed.
     #[error("`{}` cannot be read", path.display())]
@@ -131,16 +131,16 @@ impl KeptFile {
 
 /// One name in a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// The name, as spelled on disk.
     pub name: OsString,
     /// What it names; links are not followed.
-    pub kind: EntryKind,
+    pub kind: DirectoryEntryKind,
 }
 
 /// What a directory entry is, links not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EntryKind {
+pub enum DirectoryEntryKind {
     /// A regular file.
     File,
     /// A directory.
@@ -151,7 +151,7 @@ pub enum EntryKind {
     Other,
 }
 
-impl From<FileType> for EntryKind {
+impl From<FileType> for DirectoryEntryKind {
     fn from(kind: FileType) -> Self {
         match kind {
             FileType::RegularFile => Self::File,
@@ -288,10 +288,10 @@ impl Root {
 
     /// Reads the end of a plain file, at most `max_bytes`, following no link; tells whether that is all of it.
     pub fn read_tail(&self, relative: &Path, max_bytes: u64) -> Result<(Vec<u8>, bool), ReadError> {
-        let file = self.open_file(relative, &Links::Refuse)?.file;
+        let file = self.open_file(relative, &LinkPolicy::Refuse)?.file;
         let stat = rustix::fs::fstat(&file).map_err(|e| self.io(relative, e))?;
         if file_type(&stat) != FileType::RegularFile {
-            return Err(self.refused(relative, Refusal::NotAFile));
+            return Err(self.refused(relative, FileRefusal::NotAFile));
         }
         let size = Fingerprint::from(&stat).size;
         let skipped = size.saturating_sub(max_bytes);
@@ -304,7 +304,11 @@ impl Root {
     }
 
     /// Opens a file by policy, without judging its type.
-    pub(super) fn open_file(&self, relative: &Path, links: &Links) -> Result<Opened, ReadError> {
+    pub(super) fn open_file(
+        &self,
+        relative: &Path,
+        links: &LinkPolicy,
+    ) -> Result<Opened, ReadError> {
         self.check_closed(relative)?;
         // Most files are plain: no link on the way, nothing to decide.
         match open::beneath(
@@ -324,8 +328,8 @@ impl Root {
         }
         for _ in 0..MAX_ATTEMPTS {
             let end = self.walk(relative, links)?;
-            if end.kind != EntryKind::File {
-                return Err(self.refused(relative, Refusal::NotAFile));
+            if end.kind != DirectoryEntryKind::File {
+                return Err(self.refused(relative, FileRefusal::NotAFile));
             }
             let opened = match end.path.strip_prefix(self.real_path()) {
                 Ok(inside) => open::beneath(
@@ -348,13 +352,17 @@ impl Root {
                 Err(failure) => return Err(self.open_error(relative, failure)),
             }
         }
-        Err(self.refused(relative, Refusal::Unstable))
+        Err(self.refused(relative, FileRefusal::Unstable))
     }
 
     /// Opens a file that the policy allows although it is not beneath this root.
-    fn open_outside(path: &Path, links: &Links, backend: Backend) -> Result<OwnedFd, OpenFailure> {
+    fn open_outside(
+        path: &Path,
+        links: &LinkPolicy,
+        backend: Backend,
+    ) -> Result<OwnedFd, OpenFailure> {
         match links {
-            Links::TrustedRoots(roots) => {
+            LinkPolicy::TrustedRoots(roots) => {
                 for trusted in roots {
                     let Ok(root) = Self::open_with(trusted, backend) else {
                         continue;
@@ -370,10 +378,11 @@ impl Root {
                 }
                 Err(OpenFailure::LinkOrEscape)
             }
-            Links::Anywhere => open::anywhere(path),
-            Links::EveryHopInside | Links::EndInside | Links::NotTheFile | Links::Refuse => {
-                Err(OpenFailure::LinkOrEscape)
-            }
+            LinkPolicy::Anywhere => open::anywhere(path),
+            LinkPolicy::EveryHopInside
+            | LinkPolicy::EndInside
+            | LinkPolicy::NotTheFile
+            | LinkPolicy::Refuse => Err(OpenFailure::LinkOrEscape),
         }
     }
 
@@ -393,7 +402,7 @@ impl Root {
         if fingerprint.size > policy.max_bytes {
             let kept = bytes.len() - torn_tail(&bytes);
             bytes.truncate(kept);
-            oversize = Some(Oversize {
+            oversize = Some(OversizeFile {
                 size: fingerprint.size,
                 kept: kept as u64,
             });
@@ -414,26 +423,26 @@ impl Root {
         policy: &ReadPolicy,
     ) -> Result<(), ReadError> {
         if file_type(stat) != FileType::RegularFile {
-            return Err(self.refused(relative, Refusal::NotAFile));
+            return Err(self.refused(relative, FileRefusal::NotAFile));
         }
         if policy.hardlinks == Hardlinks::Refuse && stat.st_nlink > 1 {
-            return Err(self.refused(relative, Refusal::Hardlinked));
+            return Err(self.refused(relative, FileRefusal::Hardlinked));
         }
         if policy.oversized == Oversized::Refuse && Fingerprint::from(stat).size > policy.max_bytes
         {
-            return Err(self.refused(relative, Refusal::TooLarge));
+            return Err(self.refused(relative, FileRefusal::TooLarge));
         }
         Ok(())
     }
 
     /// Walks to the end of a name by policy and tells what is there, without opening it.
-    pub fn walk(&self, relative: &Path, links: &Links) -> Result<End, ReadError> {
+    pub fn walk(&self, relative: &Path, links: &LinkPolicy) -> Result<NameEnd, ReadError> {
         self.check_closed(relative)?;
         let end = Walker::new(self.real_path(), links)
             .walk(relative)
             .map_err(|stop| stop.into_error(self.given.join(relative)))?;
         match self.closed_around(&end.path, links) {
-            Some(_) => Err(self.refused(relative, Refusal::OutsideRoot)),
+            Some(_) => Err(self.refused(relative, FileRefusal::OutsideRoot)),
             None => Ok(end),
         }
     }
@@ -442,9 +451,9 @@ impl Root {
     pub fn list(
         &self,
         relative: &Path,
-        links: &Links,
+        links: &LinkPolicy,
         limit: usize,
-    ) -> Result<Vec<Entry>, ReadError> {
+    ) -> Result<Vec<DirectoryEntry>, ReadError> {
         let directory = self.open_directory(relative, links)?;
         let closed_here = if self.closed.is_empty() {
             None
@@ -455,7 +464,7 @@ impl Root {
         let whole = open::each_name(&directory, |name, kind| {
             let is_self = matches!(name.to_bytes(), b"." | b"..");
             if !is_self {
-                entries.push(Entry {
+                entries.push(DirectoryEntry {
                     name: OsString::from_vec(name.to_bytes().to_vec()),
                     kind: kind.into(),
                 });
@@ -463,7 +472,7 @@ impl Root {
             entries.len() <= limit
         });
         if !whole.map_err(|e| self.io(relative, e))? {
-            return Err(self.refused(relative, Refusal::TooLarge));
+            return Err(self.refused(relative, FileRefusal::TooLarge));
         }
         if let Some(here) = closed_here {
             entries.retain(|entry| self.closed_around(&here.join(&entry.name), links).is_none());
@@ -474,7 +483,7 @@ impl Root {
     pub(super) fn open_directory(
         &self,
         relative: &Path,
-        links: &Links,
+        links: &LinkPolicy,
     ) -> Result<OwnedFd, ReadError> {
         self.check_closed(relative)?;
         let here = if relative.as_os_str().is_empty() {
@@ -537,7 +546,7 @@ impl Root {
     }
 
     /// Tells what stands at a name beneath the root, links in the last component not followed.
-    pub fn kind(&self, relative: &Path) -> Option<EntryKind> {
+    pub fn kind(&self, relative: &Path) -> Option<DirectoryEntryKind> {
         let (parent, name) = (relative.parent()?, relative.file_name()?);
         if parent.as_os_str().is_empty() {
             let stat = rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
@@ -561,7 +570,7 @@ impl Root {
         }
     }
 
-    pub(super) fn refused(&self, relative: &Path, reason: Refusal) -> ReadError {
+    pub(super) fn refused(&self, relative: &Path, reason: FileRefusal) -> ReadError {
         ReadError::Refused {
             path: self.given.join(relative),
             reason,
@@ -573,9 +582,9 @@ impl Root {
             OpenFailure::Missing => ReadError::Missing {
                 path: self.given.join(relative),
             },
-            OpenFailure::LinkOrEscape => self.refused(relative, Refusal::OutsideRoot),
-            OpenFailure::NotAFile => self.refused(relative, Refusal::NotAFile),
-            OpenFailure::Unstable => self.refused(relative, Refusal::Unstable),
+            OpenFailure::LinkOrEscape => self.refused(relative, FileRefusal::OutsideRoot),
+            OpenFailure::NotAFile => self.refused(relative, FileRefusal::NotAFile),
+            OpenFailure::Unstable => self.refused(relative, FileRefusal::Unstable),
             OpenFailure::Io(error) => self.io(relative, error),
         }
     }

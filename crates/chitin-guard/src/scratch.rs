@@ -1,9 +1,9 @@
 //! Scratch directories: private copies that can be made again, and are gone when dropped.
 
 use super::open;
-use super::root::{EntryKind, Root};
+use super::root::{DirectoryEntryKind, Root};
 use super::staging::NewMode;
-use super::write::{WriteError, Written, temporary_name, write_all};
+use super::write::{WriteError, WriteOutcome, temporary_name, write_all};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -107,15 +107,15 @@ impl Scratch {
     }
 
     /// Writes a new file, unless the name is taken.
-    pub fn file(&self, relative: &Path, bytes: &[u8]) -> Result<Written, WriteError> {
+    pub fn file(&self, relative: &Path, bytes: &[u8]) -> Result<WriteOutcome, WriteError> {
         let (parent, name) = self.root.parent_of(relative)?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match rustix::fs::openat(&parent, name, flags, Mode::from_raw_mode(0o600)) {
             Ok(file) => write_all(&file, bytes)
-                .map(|()| Written::Created)
+                .map(|()| WriteOutcome::Created)
                 .map_err(|error| self.root.write_error(relative, error)),
-            Err(Errno::EXIST) => Ok(Written::AlreadyThere),
+            Err(Errno::EXIST) => Ok(WriteOutcome::AlreadyThere),
             Err(error) => Err(self.root.write_error(relative, error)),
         }
     }
@@ -150,11 +150,11 @@ impl Scratch {
 
     /// Makes a symbolic link with exactly this text, unless the name is taken. Wherever the text leads, nothing is looked
     /// at or written there.
-    pub fn link(&self, relative: &Path, text: &Path) -> Result<Written, WriteError> {
+    pub fn link(&self, relative: &Path, text: &Path) -> Result<WriteOutcome, WriteError> {
         let (parent, name) = self.root.parent_of(relative)?;
         match rustix::fs::symlinkat(text, &parent, name) {
-            Ok(()) => Ok(Written::Created),
-            Err(Errno::EXIST) => Ok(Written::AlreadyThere),
+            Ok(()) => Ok(WriteOutcome::Created),
+            Err(Errno::EXIST) => Ok(WriteOutcome::AlreadyThere),
             Err(error) => Err(self.root.write_error(relative, error)),
         }
     }
@@ -172,20 +172,22 @@ impl Scratch {
                 if !matches!(name.to_bytes(), b"." | b"..") {
                     names.push((
                         OsStr::from_bytes(name.to_bytes()).to_owned(),
-                        EntryKind::from(kind),
+                        DirectoryEntryKind::from(kind),
                     ));
                 }
                 true
             })?;
             for (name, kind) in names {
                 match kind {
-                    EntryKind::Directory => {
+                    DirectoryEntryKind::Directory => {
                         // What came from elsewhere may be closed even to its owner.
                         let mode = Mode::from_raw_mode(0o700);
                         let _ = rustix::fs::chmodat(&directory, &name, mode, AtFlags::empty());
                         directories.push(here.join(name));
                     }
-                    EntryKind::File | EntryKind::Link | EntryKind::Other => {
+                    DirectoryEntryKind::File
+                    | DirectoryEntryKind::Link
+                    | DirectoryEntryKind::Other => {
                         rustix::fs::unlinkat(&directory, name, AtFlags::empty())?;
                     }
                 }

@@ -5,7 +5,7 @@
 
 use super::fingerprint::Fingerprint;
 use super::mirror::{MirrorError, Snapshot, mirror, opened};
-use super::place::{Place, TREE};
+use super::place::{TREE, TargetDirectory};
 use super::scratch::{Scratch, ScratchFile};
 use super::write::{WriteError, rename_between, sync_directory};
 use rustix::fs::{Mode, RenameFlags};
@@ -38,13 +38,13 @@ pub enum StageError {
 /// A new tree in the making. Dropped, it was never there.
 #[derive(Debug)]
 pub struct Staging<'p> {
-    place: &'p Place,
+    place: &'p TargetDirectory,
     scratch: Scratch,
     snapshot: Option<Snapshot>,
     touched: BTreeSet<PathBuf>,
 }
 
-impl Place {
+impl TargetDirectory {
     /// Begins a new tree with everything that the old one holds, but for the files that are to be replaced.
     pub fn stage(
         &self,

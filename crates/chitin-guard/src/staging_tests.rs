@@ -4,7 +4,7 @@
     reason = "tests build trees on purpose and look at what is there afterwards"
 )]
 
-use super::place::Place;
+use super::place::TargetDirectory;
 use super::staging::{NewMode, StageError, Staging};
 use super::write::WriteError;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn tree() -> (TempDir, PathBuf) {
     (directory, target)
 }
 
-fn stage(place: &Place) -> Staging<'_> {
+fn stage(place: &TargetDirectory) -> Staging<'_> {
     let mut staging = place
         .stage(100, &|path, _| path == Path::new("AGENTS.md"))
         .unwrap();
@@ -79,7 +79,7 @@ fn what_others_did_meanwhile_is_never_lost() {
     ];
     for (what, change) in changes {
         let (directory, target) = tree();
-        let place = Place::find(&target).unwrap();
+        let place = TargetDirectory::find(&target).unwrap();
         let staging = stage(&place);
         change(&target);
         let before = contents(directory.path());
@@ -97,7 +97,7 @@ fn what_others_did_meanwhile_is_never_lost() {
 #[test]
 fn a_file_that_is_kept_may_be_written_to_meanwhile() {
     let (directory, target) = tree();
-    let place = Place::find(&target).unwrap();
+    let place = TargetDirectory::find(&target).unwrap();
     let staging = stage(&place);
     fs::write(target.join("notes/mine.md"), "more").unwrap();
     staging.commit().unwrap();
@@ -109,7 +109,7 @@ fn a_file_that_is_kept_may_be_written_to_meanwhile() {
 #[test]
 fn a_file_that_is_not_to_be_replaced_is_in_nobodys_way() {
     let (directory, target) = tree();
-    let place = Place::find(&target).unwrap();
+    let place = TargetDirectory::find(&target).unwrap();
     let mut staging = stage(&place);
     let taken = staging.file(Path::new("notes/mine.md"), NewMode::Usual(0o644));
     assert!(
@@ -124,7 +124,7 @@ fn a_file_that_is_not_to_be_replaced_is_in_nobodys_way() {
 fn a_name_that_is_taken_meanwhile_is_left_alone() {
     let directory = TempDir::new().unwrap();
     let target = directory.path().join("out");
-    let place = Place::find(&target).unwrap();
+    let place = TargetDirectory::find(&target).unwrap();
     let staging = stage(&place);
     fs::create_dir(&target).unwrap();
     fs::write(target.join("mine"), "mine").unwrap();
@@ -139,7 +139,7 @@ fn a_name_that_is_taken_meanwhile_is_left_alone() {
 #[test]
 fn leftovers_go_and_what_only_looks_like_them_stays() {
     let (directory, target) = tree();
-    let place = Place::find(&target).unwrap();
+    let place = TargetDirectory::find(&target).unwrap();
     let at = |name: &str| directory.path().join(name);
     let private = |name: &str| {
         use std::os::unix::fs::DirBuilderExt;
@@ -178,7 +178,7 @@ fn leftovers_go_and_what_only_looks_like_them_stays() {
 #[test]
 fn a_tree_with_too_much_in_it_is_not_staged() {
     let (directory, target) = tree();
-    let place = Place::find(&target).unwrap();
+    let place = TargetDirectory::find(&target).unwrap();
     let refused = place.stage(2, &|_, _| false);
     assert!(
         matches!(refused, Err(StageError::NotPossible { .. })),
@@ -193,7 +193,7 @@ proptest! {
     fn no_spelling_of_a_place_leads_elsewhere(path in "[a/.]{1,12}") {
         let directory = TempDir::new().unwrap();
         let spelled = directory.path().join("x").join(path.trim_start_matches('/'));
-        if let Ok(place) = Place::find(&spelled)
+        if let Ok(place) = TargetDirectory::find(&spelled)
             && place.existing().is_none()
         {
             place.stage(10, &|_, _| false).unwrap().commit().unwrap();

@@ -3,7 +3,7 @@
 use super::fingerprint::Fingerprint;
 use super::open;
 use super::root::Root;
-use super::write::{WriteError, Written, rename_between, sync_directory, temporary_name};
+use super::write::{WriteError, WriteOutcome, rename_between, sync_directory, temporary_name};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -27,7 +27,7 @@ pub struct NewFile {
 
 /// A claim on a name, held as long as this value lives; the kernel drops it with the process.
 #[derive(Debug)]
-pub struct Claim {
+pub struct NameClaim {
     _file: OwnedFd,
 }
 
@@ -40,22 +40,22 @@ impl Root {
     }
 
     /// Gives a file that is whole its name, unless the name is taken. Once this returns, the file survives a crash.
-    pub fn keep_file(&self, mut new: NewFile, relative: &Path) -> Result<Written, WriteError> {
+    pub fn keep_file(&self, mut new: NewFile, relative: &Path) -> Result<WriteOutcome, WriteError> {
         let fail = |error: Errno| self.write_error(relative, error);
         let (parent, name) = self.parent_of(relative)?;
         rustix::fs::fsync(&new.file).map_err(fail)?;
         let Some(temporary) = new.temporary.take() else {
-            return Ok(Written::AlreadyThere);
+            return Ok(WriteOutcome::AlreadyThere);
         };
         match rename_between(&new.parent, &temporary, &parent, name) {
             Ok(()) => {
                 sync_directory(&parent);
-                Ok(Written::Created)
+                Ok(WriteOutcome::Created)
             }
             Err(error) => {
                 new.temporary = Some(temporary);
                 match error {
-                    Errno::EXIST => Ok(Written::AlreadyThere),
+                    Errno::EXIST => Ok(WriteOutcome::AlreadyThere),
                     other => Err(fail(other)),
                 }
             }
@@ -64,7 +64,7 @@ impl Root {
 
     /// Claims a name beneath the root for this process alone, or together with others, and waits for it if asked to.
     /// `None` when somebody else has it.
-    pub fn claim(&self, relative: &Path, how: ClaimKind) -> Result<Option<Claim>, WriteError> {
+    pub fn claim(&self, relative: &Path, how: ClaimKind) -> Result<Option<NameClaim>, WriteError> {
         let (parent, name) = self.parent_of(relative)?;
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&parent, name, flags, Mode::from_raw_mode(0o600))
@@ -76,7 +76,7 @@ impl Root {
         };
         loop {
             match rustix::fs::flock(&file, operation) {
-                Ok(()) => return Ok(Some(Claim { _file: file })),
+                Ok(()) => return Ok(Some(NameClaim { _file: file })),
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(self.write_error(relative, error)),

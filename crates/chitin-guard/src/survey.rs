@@ -2,9 +2,9 @@
 
 use super::fingerprint::{Fingerprint, file_type};
 use super::open;
-use super::policy::Links;
-use super::root::{EntryKind, ReadError, Root};
-use chitin_protocol::record::Refusal;
+use super::policy::LinkPolicy;
+use super::root::{DirectoryEntryKind, ReadError, Root};
+use chitin_protocol::record::FileRefusal;
 use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -13,11 +13,11 @@ use std::path::Path;
 
 /// One name in a directory and what stands there, links not followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looked {
+pub struct SurveyEntry {
     /// The name, as spelled on disk.
     pub name: OsString,
     /// What it names.
-    pub kind: EntryKind,
+    pub kind: DirectoryEntryKind,
     /// Its fingerprint.
     pub fingerprint: Fingerprint,
     /// How many names it has.
@@ -28,8 +28,8 @@ pub struct Looked {
     clippy::unnecessary_cast,
     reason = "the count of names has another width on other platforms"
 )]
-fn looked(name: OsString, stat: &Stat) -> Looked {
-    Looked {
+fn looked(name: OsString, stat: &Stat) -> SurveyEntry {
+    SurveyEntry {
         name,
         kind: file_type(stat).into(),
         fingerprint: Fingerprint::from(stat),
@@ -40,8 +40,8 @@ fn looked(name: OsString, stat: &Stat) -> Looked {
 impl Root {
     /// Describes every name in a directory beneath the root, unsorted, following no link. Stops with an error past `limit`
     /// names. A name that goes away meanwhile was never there.
-    pub fn survey(&self, relative: &Path, limit: usize) -> Result<Vec<Looked>, ReadError> {
-        let directory = self.open_directory(relative, &Links::Refuse)?;
+    pub fn survey(&self, relative: &Path, limit: usize) -> Result<Vec<SurveyEntry>, ReadError> {
+        let directory = self.open_directory(relative, &LinkPolicy::Refuse)?;
         let mut found = Vec::new();
         let mut failed = None;
         let whole = open::each_name(&directory, |name, _| {
@@ -62,7 +62,7 @@ impl Root {
             return Err(self.io(relative, error));
         }
         if !whole.map_err(|e| self.io(relative, e))? {
-            return Err(self.refused(relative, Refusal::TooLarge));
+            return Err(self.refused(relative, FileRefusal::TooLarge));
         }
         Ok(found)
     }

@@ -4,9 +4,9 @@
 //! beneath the root with links forbidden. So a tree that changes in between can spoil the answer, never the guarantee.
 
 use super::fingerprint::Fingerprint;
-use super::policy::Links;
-use super::root::{EntryKind, ReadError};
-use chitin_protocol::record::Refusal;
+use super::policy::LinkPolicy;
+use super::root::{DirectoryEntryKind, ReadError};
+use chitin_protocol::record::FileRefusal;
 use rustix::fs::Stat;
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -19,13 +19,13 @@ const MAX_LINKS: usize = 40;
 
 /// Where a name ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct End {
+pub struct NameEnd {
     /// The real path: no component is a link.
     pub path: PathBuf,
     /// The fingerprint of what is there.
     pub fingerprint: Fingerprint,
     /// What is there.
-    pub kind: EntryKind,
+    pub kind: DirectoryEntryKind,
     /// How many links were followed.
     pub links: usize,
 }
@@ -34,7 +34,7 @@ pub struct End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Missing,
-    Refused(Refusal),
+    Refused(FileRefusal),
     Io(Errno),
 }
 
@@ -61,7 +61,7 @@ struct Text {
 
 pub(super) struct Walker<'a> {
     root: &'a Path,
-    links: &'a Links,
+    links: &'a LinkPolicy,
     /// Real directory reached so far.
     at: PathBuf,
     texts: Vec<Text>,
@@ -71,19 +71,19 @@ pub(super) struct Walker<'a> {
 
 impl<'a> Walker<'a> {
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
-    pub(super) fn new(root: &'a Path, links: &'a Links) -> Self {
+    pub(super) fn new(root: &'a Path, links: &'a LinkPolicy) -> Self {
         let trusted = match links {
-            Links::TrustedRoots(roots) => roots
+            LinkPolicy::TrustedRoots(roots) => roots
                 .iter()
                 .filter_map(|root| std::fs::canonicalize(root).ok())
                 // What is listed is a directory to reach into; a file in its place opens nothing.
                 .filter(|root| root.is_dir())
                 .collect(),
-            Links::EveryHopInside
-            | Links::EndInside
-            | Links::NotTheFile
-            | Links::Refuse
-            | Links::Anywhere => Vec::new(),
+            LinkPolicy::EveryHopInside
+            | LinkPolicy::EndInside
+            | LinkPolicy::NotTheFile
+            | LinkPolicy::Refuse
+            | LinkPolicy::Anywhere => Vec::new(),
         };
         Self {
             root,
@@ -95,7 +95,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    pub(super) fn walk(mut self, name: &Path) -> Result<End, Stop> {
+    pub(super) fn walk(mut self, name: &Path) -> Result<NameEnd, Stop> {
         if name.is_absolute() {
             self.at = PathBuf::from("/");
         }
@@ -121,19 +121,21 @@ impl<'a> Walker<'a> {
                 self.at.pop();
                 last = None;
                 if ends_text && bound && !self.is_inside(&self.at) {
-                    return Err(Stop::Refused(Refusal::OutsideRoot));
+                    return Err(Stop::Refused(FileRefusal::OutsideRoot));
                 }
                 continue;
             }
             let named = self.at.join(&component);
             if ends_text && bound && !self.is_inside(&named) {
-                return Err(Stop::Refused(Refusal::OutsideRoot));
+                return Err(Stop::Refused(FileRefusal::OutsideRoot));
             }
             let stat = match rustix::fs::lstat(&named) {
                 Ok(stat) => stat,
                 Err(error) => return Err(self.absent(&named, error, from_link)),
             };
-            if EntryKind::from(super::fingerprint::file_type(&stat)) == EntryKind::Link {
+            if DirectoryEntryKind::from(super::fingerprint::file_type(&stat))
+                == DirectoryEntryKind::Link
+            {
                 self.follow(&named)?;
                 last = None;
             } else {
@@ -145,10 +147,10 @@ impl<'a> Walker<'a> {
             Some(stat) => stat,
             None => rustix::fs::lstat(&self.at).map_err(Stop::Io)?,
         };
-        if *self.links != Links::Anywhere && !self.is_inside(&self.at) {
-            return Err(Stop::Refused(Refusal::OutsideRoot));
+        if *self.links != LinkPolicy::Anywhere && !self.is_inside(&self.at) {
+            return Err(Stop::Refused(FileRefusal::OutsideRoot));
         }
-        Ok(End {
+        Ok(NameEnd {
             fingerprint: Fingerprint::from(&stat),
             kind: super::fingerprint::file_type(&stat).into(),
             path: self.at,
@@ -160,17 +162,19 @@ impl<'a> Walker<'a> {
         let lies_inside = self.is_inside(link);
         let is_the_file = self.texts.iter().all(|text| text.rest.is_empty());
         match self.links {
-            Links::Refuse => return Err(Stop::Refused(Refusal::LinkNotAllowed)),
-            Links::NotTheFile if is_the_file => return Err(Stop::Refused(Refusal::LinkNotAllowed)),
-            Links::NotTheFile
-            | Links::EveryHopInside
-            | Links::EndInside
-            | Links::TrustedRoots(_)
-            | Links::Anywhere => {}
+            LinkPolicy::Refuse => return Err(Stop::Refused(FileRefusal::LinkNotAllowed)),
+            LinkPolicy::NotTheFile if is_the_file => {
+                return Err(Stop::Refused(FileRefusal::LinkNotAllowed));
+            }
+            LinkPolicy::NotTheFile
+            | LinkPolicy::EveryHopInside
+            | LinkPolicy::EndInside
+            | LinkPolicy::TrustedRoots(_)
+            | LinkPolicy::Anywhere => {}
         }
         self.followed += 1;
         if self.followed > MAX_LINKS {
-            return Err(Stop::Refused(Refusal::Loop));
+            return Err(Stop::Refused(FileRefusal::Loop));
         }
         let text = match rustix::fs::readlink(link, Vec::new()) {
             Ok(text) => PathBuf::from(OsString::from_vec(text.into_bytes())),
@@ -179,7 +183,10 @@ impl<'a> Walker<'a> {
         if text.is_absolute() {
             self.at = PathBuf::from("/");
         }
-        let every_hop = matches!(self.links, Links::EveryHopInside | Links::TrustedRoots(_));
+        let every_hop = matches!(
+            self.links,
+            LinkPolicy::EveryHopInside | LinkPolicy::TrustedRoots(_)
+        );
         self.texts.push(Text {
             rest: components(&text),
             from_link: true,
@@ -187,7 +194,7 @@ impl<'a> Walker<'a> {
         });
         if text.is_absolute() && components(&text).is_empty() && every_hop && lies_inside {
             // A link to `/` names the root of everything and has no component that the loop would judge.
-            return Err(Stop::Refused(Refusal::OutsideRoot));
+            return Err(Stop::Refused(FileRefusal::OutsideRoot));
         }
         Ok(())
     }
@@ -204,7 +211,7 @@ impl<'a> Walker<'a> {
             return if gone {
                 Stop::Missing
             } else {
-                Stop::Refused(Refusal::OutsideRoot)
+                Stop::Refused(FileRefusal::OutsideRoot)
             };
         }
         // The rest of the link's text is taken literally: whether something is there outside is nobody's business.
@@ -219,10 +226,10 @@ impl<'a> Walker<'a> {
             }
         }
         Stop::Refused(
-            if self.is_inside(&literal) || *self.links == Links::Anywhere {
-                Refusal::Dangling
+            if self.is_inside(&literal) || *self.links == LinkPolicy::Anywhere {
+                FileRefusal::Dangling
             } else {
-                Refusal::OutsideRoot
+                FileRefusal::OutsideRoot
             },
         )
     }
@@ -233,7 +240,7 @@ impl<'a> Walker<'a> {
 }
 
 fn is_no_directory(stat: &Stat) -> bool {
-    EntryKind::from(super::fingerprint::file_type(stat)) != EntryKind::Directory
+    DirectoryEntryKind::from(super::fingerprint::file_type(stat)) != DirectoryEntryKind::Directory
 }
 
 /// Splits a path at its separators; `.` says nothing and is dropped, `..` stays for the walk to take physically.

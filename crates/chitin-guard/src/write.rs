@@ -14,7 +14,7 @@ use thiserror::Error;
 
 /// What a write did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
+pub enum WriteOutcome {
     /// The entry did not exist and does now.
     Created,
     /// The entry was there and was left alone.
@@ -60,15 +60,15 @@ static NEXT_TEMPORARY: AtomicU64 = AtomicU64::new(0);
 impl Root {
     /// Creates a directory, and the root itself and its parents if they are absent, then opens it.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
-    pub fn create(path: &Path) -> Result<(Self, Written), WriteError> {
+    pub fn create(path: &Path) -> Result<(Self, WriteOutcome), WriteError> {
         let fail = |source| WriteError::Io {
             path: path.into(),
             source,
         };
         let written = if std::fs::metadata(path).is_ok() {
-            Written::AlreadyThere
+            WriteOutcome::AlreadyThere
         } else {
-            Written::Created
+            WriteOutcome::Created
         };
         std::fs::create_dir_all(path).map_err(fail)?;
         let root = Self::open(path).map_err(|e| fail(io::Error::other(e.to_string())))?;
@@ -88,11 +88,11 @@ impl Root {
     }
 
     /// Writes a new file whole, unless the name is taken. An interrupted write leaves nothing under that name.
-    pub fn write_new(&self, relative: &Path, bytes: &[u8]) -> Result<Written, WriteError> {
+    pub fn write_new(&self, relative: &Path, bytes: &[u8]) -> Result<WriteOutcome, WriteError> {
         let (parent, name) = self.parent_of(relative)?;
         let fail = |e: Errno| self.write_error(relative, e);
         if rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-            return Ok(Written::AlreadyThere);
+            return Ok(WriteOutcome::AlreadyThere);
         }
         let temporary =
             write_temporary(&parent, name, bytes, Mode::from_raw_mode(0o644)).map_err(fail)?;
@@ -100,7 +100,7 @@ impl Root {
             Ok(()) => {}
             Err(Errno::EXIST) => {
                 let _ = rustix::fs::unlinkat(&parent, &temporary, AtFlags::empty());
-                return Ok(Written::AlreadyThere);
+                return Ok(WriteOutcome::AlreadyThere);
             }
             Err(error) => {
                 let _ = rustix::fs::unlinkat(&parent, &temporary, AtFlags::empty());
@@ -108,7 +108,7 @@ impl Root {
             }
         }
         sync_directory(&parent);
-        Ok(Written::Created)
+        Ok(WriteOutcome::Created)
     }
 
     /// Replaces a file's content in one step: readers see the old bytes or the new ones, also after a crash.
@@ -189,12 +189,12 @@ impl Root {
     }
 
     /// Moves an entry to a new name beneath the root, unless that name is taken.
-    pub fn rename_new(&self, from: &Path, to: &Path) -> Result<Written, WriteError> {
+    pub fn rename_new(&self, from: &Path, to: &Path) -> Result<WriteOutcome, WriteError> {
         let (from_parent, from_name) = self.parent_of(from)?;
         let (to_parent, to_name) = self.parent_of(to)?;
         match rename_between(&from_parent, from_name, &to_parent, to_name) {
-            Ok(()) => Ok(Written::Created),
-            Err(Errno::EXIST) => Ok(Written::AlreadyThere),
+            Ok(()) => Ok(WriteOutcome::Created),
+            Err(Errno::EXIST) => Ok(WriteOutcome::AlreadyThere),
             Err(error) => Err(self.write_error(from, error)),
         }
     }

@@ -2,7 +2,9 @@
 
 use chitin_contract::MemoryRules;
 use chitin_memory::embed::{EmbedError, Embedder, Purpose};
-use chitin_memory::search::{Ask, FindError, Finder, Found, Piece, Source, Within, search};
+use chitin_memory::search::{
+    ChunkSource, FindError, Finder, FoundChunk, MemoryChunk, SearchRequest, Within, search,
+};
 
 const CANDIDATES: i64 = 200;
 const WORDS: [&str; 24] = [
@@ -12,16 +14,16 @@ const WORDS: [&str; 24] = [
 ];
 
 struct Ready {
-    words: Vec<Found>,
-    near: Vec<Found>,
+    words: Vec<FoundChunk>,
+    near: Vec<FoundChunk>,
 }
 
 impl Ready {
     fn new() -> Self {
-        let found = |id: i64, strength: f64| Found {
-            piece: Piece {
+        let found = |id: i64, strength: f64| FoundChunk {
+            piece: MemoryChunk {
                 id,
-                source: Source::Memory,
+                source: ChunkSource::Memory,
                 path: format!("memory/2026-0{}-1{}.md", 1 + id % 9, id % 10),
                 start_line: 1,
                 end_line: 20,
@@ -60,15 +62,15 @@ fn text(seed: i64) -> String {
 }
 
 impl Finder for Ready {
-    fn words(&self, _: &str, limit: usize, _: &Within) -> Result<Vec<Found>, FindError> {
+    fn words(&self, _: &str, limit: usize, _: &Within) -> Result<Vec<FoundChunk>, FindError> {
         Ok(self.words.iter().take(limit).cloned().collect())
     }
 
-    fn near(&self, _: &[f32], limit: usize, _: &Within) -> Result<Vec<Found>, FindError> {
+    fn near(&self, _: &[f32], limit: usize, _: &Within) -> Result<Vec<FoundChunk>, FindError> {
         Ok(self.near.iter().take(limit).cloned().collect())
     }
 
-    fn paths(&self, _: &[String], _: usize, _: &Within) -> Result<Vec<Found>, FindError> {
+    fn paths(&self, _: &[String], _: usize, _: &Within) -> Result<Vec<FoundChunk>, FindError> {
         Ok(Vec::new())
     }
 
@@ -76,7 +78,7 @@ impl Finder for Ready {
         Ok(Vec::new())
     }
 
-    fn openings(&self, _: &[&str], _: &Within) -> Result<Vec<Piece>, FindError> {
+    fn openings(&self, _: &[&str], _: &Within) -> Result<Vec<MemoryChunk>, FindError> {
         Ok(Vec::new())
     }
 }
@@ -112,11 +114,11 @@ fn hybrid(bencher: divan::Bencher<'_, '_>, name: &str) {
         MemoryRules::OPENCLAW_2026_9
     };
     let ready = Ready::new();
-    let ask = Ask {
+    let ask = SearchRequest {
         query: "battery vendor of the Kestrel hull",
         max_results: Some(25),
         now_ms: 1_777_636_800_000,
-        ..Ask::default()
+        ..SearchRequest::default()
     };
     bencher.bench(|| search(&ready, Some(&ready), &ask, &rules));
 }

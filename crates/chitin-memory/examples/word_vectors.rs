@@ -12,7 +12,7 @@
     reason = "a program of its own, whose files are named by its user"
 )]
 
-use chitin_memory::embed::{Options, WordEmbedder, WordTable, convert};
+use chitin_memory::embed::{TableOptions, WordEmbedder, WordTable, convert};
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter};
@@ -55,7 +55,7 @@ fn open(path: &str) -> Outcome<WordEmbedder> {
 }
 
 fn make(input: &str, out: &str, settings: &[&str]) -> Outcome {
-    let mut options = Options::default();
+    let mut options = TableOptions::default();
     for setting in settings.chunks(2) {
         match setting {
             ["--words", count] => options.max_words = count.parse()?,

@@ -2,7 +2,7 @@
 
 use crate::cite::{self, Citations};
 use crate::read::{MemoryReadError, ReadWindow};
-use crate::search::{Answer, Mode, shown};
+use crate::search::{SearchMode, SearchResults, shown};
 use crate::{chunk, compat, rank};
 use chitin_contract::{
     AnswerCorpus, AnswerMode, AnswerOrder, CuratedFiles, MemoryRules, WindowAnswer,
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 /// What a search is told about besides its hits.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
+pub struct SearchNotes<'a> {
     /// When places are cited.
     pub citations: Citations,
     /// Where the answer goes.
@@ -23,7 +23,12 @@ pub struct Told<'a> {
 }
 
 /// Returns one result as a tool tells it.
-pub fn hit_json(hit: &rank::Hit, told: &Told<'_>, mode: Mode, rules: &MemoryRules) -> Value {
+pub fn hit_json(
+    hit: &rank::Hit,
+    told: &SearchNotes<'_>,
+    mode: SearchMode,
+    rules: &MemoryRules,
+) -> Value {
     let piece = &hit.piece;
     let text = shown(&piece.text, rules);
     let text = match rules.chunks.curated {
@@ -35,7 +40,7 @@ pub fn hit_json(hit: &rank::Hit, told: &Told<'_>, mode: Mode, rules: &MemoryRule
     fields.insert("startLine".into(), piece.start_line.into());
     fields.insert("endLine".into(), piece.end_line.into());
     fields.insert("score".into(), hit.score.into());
-    if let (Mode::Lexical, Some(text_score)) = (mode, hit.text_score) {
+    if let (SearchMode::Lexical, Some(text_score)) = (mode, hit.text_score) {
         fields.insert("textScore".into(), text_score.into());
     }
     fields.insert("snippet".into(), text.into_owned().into());
@@ -51,7 +56,7 @@ pub fn hit_json(hit: &rank::Hit, told: &Told<'_>, mode: Mode, rules: &MemoryRule
 }
 
 /// Adds to a result where it is from, and if that is shown, its citation.
-pub fn cited_json(result: Value, told: &Told<'_>, rules: &MemoryRules) -> Value {
+pub fn cited_json(result: Value, told: &SearchNotes<'_>, rules: &MemoryRules) -> Value {
     let Value::Object(mut fields) = result else {
         return result;
     };
@@ -77,7 +82,7 @@ pub fn cited_json(result: Value, told: &Told<'_>, rules: &MemoryRules) -> Value 
 }
 
 /// Returns what `memory_search` answers.
-pub fn search_json(answer: &Answer, told: &Told<'_>, rules: &MemoryRules) -> Value {
+pub fn search_json(answer: &SearchResults, told: &SearchNotes<'_>, rules: &MemoryRules) -> Value {
     let mut hits: Vec<&rank::Hit> = answer.hits.iter().collect();
     match rules.answers.order {
         AnswerOrder::Kept => {}
@@ -95,11 +100,11 @@ pub fn search_json(answer: &Answer, told: &Told<'_>, rules: &MemoryRules) -> Val
     let mut fields = Map::new();
     fields.insert("results".into(), results.into());
     let provider = match answer.mode {
-        Mode::Lexical => compat::NO_PROVIDER,
-        Mode::Hybrid => told.provider.unwrap_or(compat::NO_PROVIDER),
+        SearchMode::Lexical => compat::NO_PROVIDER,
+        SearchMode::Hybrid => told.provider.unwrap_or(compat::NO_PROVIDER),
     };
     fields.insert("provider".into(), provider.into());
-    if let (Mode::Hybrid, Some(model)) = (answer.mode, told.model) {
+    if let (SearchMode::Hybrid, Some(model)) = (answer.mode, told.model) {
         fields.insert("model".into(), model.into());
     }
     fields.insert("citations".into(), told.citations.name().into());
@@ -118,8 +123,8 @@ pub fn search_json(answer: &Answer, told: &Told<'_>, rules: &MemoryRules) -> Val
 }
 
 /// Says how it was searched, if that is worth a word.
-fn note(answer: &Answer) -> String {
-    if answer.notes.is_empty() && answer.mode == Mode::Lexical {
+fn note(answer: &SearchResults) -> String {
+    if answer.notes.is_empty() && answer.mode == SearchMode::Lexical {
         return "Searched by words only: other words for the same thing may find more.".to_owned();
     }
     answer.notes.join(" ")

@@ -8,7 +8,9 @@ pub use extra::{ExtraPath, relative};
 
 use crate::compat;
 use chitin_contract::MemoryFileRules;
-use chitin_guard::{EntryKind, FileRead, Fingerprint, Looked, ReadError, ReadPolicy, Root};
+use chitin_guard::{
+    DirectoryEntryKind, FileRead, Fingerprint, ReadError, ReadPolicy, Root, SurveyEntry,
+};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,18 +55,18 @@ impl MemoryFile {
 
 /// The memory of a workspace.
 #[derive(Debug, Default)]
-pub struct Listing {
+pub struct MemoryFiles {
     /// The files: those in the workspace itself, those of the directory, the extra ones; each once.
     pub files: Vec<MemoryFile>,
     /// What is not among them and why: the first thousand.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedFile>,
     /// How much is left out in all.
     pub left_out_count: usize,
 }
 
 /// Something that is not read as memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct SkippedFile {
     /// Its path, as far as it can be spelled.
     pub path: String,
     /// Why it is left out.
@@ -100,18 +102,18 @@ impl Omission {
 }
 
 /// Lists the memory of a workspace.
-pub fn list(root: &Root, extra: &[ExtraPath], rules: &MemoryFileRules) -> Listing {
+pub fn list(root: &Root, extra: &[ExtraPath], rules: &MemoryFileRules) -> MemoryFiles {
     let mut lister = Lister {
         rules,
         seen: HashSet::new(),
-        listing: Listing::default(),
+        listing: MemoryFiles::default(),
     };
     lister.root_files(root);
     let directory = Path::new(rules.directory);
     match root.kind(directory) {
-        Some(EntryKind::Directory) => lister.walk(root, None, directory.into()),
-        Some(EntryKind::Link) => lister.leave_out(rules.directory, Omission::Link),
-        Some(EntryKind::File | EntryKind::Other) | None => {}
+        Some(DirectoryEntryKind::Directory) => lister.walk(root, None, directory.into()),
+        Some(DirectoryEntryKind::Link) => lister.leave_out(rules.directory, Omission::Link),
+        Some(DirectoryEntryKind::File | DirectoryEntryKind::Other) | None => {}
     }
     for extra in extra {
         lister.extra(root, extra);
@@ -122,7 +124,7 @@ pub fn list(root: &Root, extra: &[ExtraPath], rules: &MemoryFileRules) -> Listin
 struct Lister<'r> {
     rules: &'r MemoryFileRules,
     seen: HashSet<String>,
-    listing: Listing,
+    listing: MemoryFiles,
 }
 
 /// A directory that is walked: not the workspace, and what its paths begin with.
@@ -143,9 +145,9 @@ impl Lister<'_> {
                 continue;
             }
             match found.kind {
-                EntryKind::File => self.take((*name).to_owned(), found, Place::Workspace),
-                EntryKind::Link => self.leave_out(name, Omission::Link),
-                EntryKind::Directory | EntryKind::Other => {}
+                DirectoryEntryKind::File => self.take((*name).to_owned(), found, Place::Workspace),
+                DirectoryEntryKind::Link => self.leave_out(name, Omission::Link),
+                DirectoryEntryKind::Directory | DirectoryEntryKind::Other => {}
             }
         }
     }
@@ -171,7 +173,7 @@ impl Lister<'_> {
         let is_markdown = name.ends_with(compat::MARKDOWN_SUFFIX);
         let found = entries
             .iter()
-            .find(|entry| entry.name == name && entry.kind == EntryKind::File);
+            .find(|entry| entry.name == name && entry.kind == DirectoryEntryKind::File);
         if let Some(found) = found.filter(|_| is_markdown) {
             let place = place(outside, Path::new(name));
             self.take(extra.path().to_owned(), found, place);
@@ -197,23 +199,23 @@ impl Lister<'_> {
                 };
                 let is_markdown = name.ends_with(compat::MARKDOWN_SUFFIX);
                 match entry.kind {
-                    EntryKind::File if is_markdown => {
+                    DirectoryEntryKind::File if is_markdown => {
                         self.take(shown, entry, place(outside, &path));
                     }
-                    EntryKind::Directory if name == self.rules.skipped_directory => {}
-                    EntryKind::Directory if depth + 1 >= DEEPEST => {
+                    DirectoryEntryKind::Directory if name == self.rules.skipped_directory => {}
+                    DirectoryEntryKind::Directory if depth + 1 >= DEEPEST => {
                         self.leave_out(&shown, Omission::TooDeep);
                     }
-                    EntryKind::Directory => below.push((path, depth + 1)),
-                    EntryKind::Link => self.leave_out(&shown, Omission::Link),
-                    EntryKind::File | EntryKind::Other => {}
+                    DirectoryEntryKind::Directory => below.push((path, depth + 1)),
+                    DirectoryEntryKind::Link => self.leave_out(&shown, Omission::Link),
+                    DirectoryEntryKind::File | DirectoryEntryKind::Other => {}
                 }
             }
             open.extend(below.into_iter().rev());
         }
     }
 
-    fn take(&mut self, path: String, found: &Looked, place: Place) {
+    fn take(&mut self, path: String, found: &SurveyEntry, place: Place) {
         if self.rules.never.contains(&path.as_str()) || !self.seen.insert(path.clone()) {
             return;
         }
@@ -231,7 +233,7 @@ impl Lister<'_> {
     fn leave_out(&mut self, path: &str, why: Omission) {
         self.listing.left_out_count += 1;
         if self.listing.left_out.len() < MOST_LEFT_OUT {
-            self.listing.left_out.push(LeftOut {
+            self.listing.left_out.push(SkippedFile {
                 path: path.to_owned(),
                 why,
             });

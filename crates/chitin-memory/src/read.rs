@@ -3,8 +3,8 @@
 use crate::compat;
 use crate::files::{self, ExtraPath};
 use chitin_contract::{FinalLine, MemoryReadRules, ReadRefusal, ReadStatusRule};
-use chitin_guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
-use chitin_protocol::record::Refusal;
+use chitin_guard::{Hardlinks, LinkPolicy, Oversized, ReadError, ReadPolicy, Root};
+use chitin_protocol::record::FileRefusal;
 use chitin_protocol::text::{trim_js, utf16_len, utf16_prefix};
 use serde::Serialize;
 use std::path::Path;
@@ -112,7 +112,7 @@ pub fn read(
         return Err(MemoryReadError::NotMemory(path.to_owned()));
     }
     let policy = ReadPolicy {
-        links: Links::Refuse,
+        links: LinkPolicy::Refuse,
         hardlinks: Hardlinks::Allow,
         max_bytes: MOST_BYTES,
         oversized: Oversized::Refuse,
@@ -138,7 +138,7 @@ pub fn read(
             next_from: None,
         }),
         Err(ReadError::Refused {
-            reason: Refusal::TooLarge,
+            reason: FileRefusal::TooLarge,
             ..
         }) => Err(MemoryReadError::TooLarge(path.to_owned())),
         Err(ReadError::Refused { .. }) => Err(MemoryReadError::NotAFile(path.to_owned())),

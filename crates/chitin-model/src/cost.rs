@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// US dollars per million tokens, by kind of token.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Prices {
+pub struct TokenPrices {
     /// For what is sent fresh.
     pub input: f64,
     /// For what is answered.
@@ -18,7 +18,7 @@ pub struct Prices {
     pub cache_write: f64,
 }
 
-impl Prices {
+impl TokenPrices {
     /// Returns what some usage costs.
     pub fn cost(&self, usage: &Usage) -> CostShares {
         let input = share(usage.input, self.input);

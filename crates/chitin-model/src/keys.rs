@@ -1,6 +1,6 @@
 //! Where a provider's key comes from.
 
-use crate::door::{self, FileProblem};
+use crate::fs::{self, FileProblem};
 use secrecy::SecretString;
 use serde_json::Value;
 use std::fmt;
@@ -87,18 +87,18 @@ impl KeyProblem {
 }
 
 /// Looks a variable up.
-pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type KeyVariables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Reads a key from a file that only its owner may read.
 pub fn from_file(path: &Path) -> Result<FoundKey, KeyProblem> {
-    let text = door::read_private(path, LONGEST_KEY)?;
+    let text = fs::read_private(path, LONGEST_KEY)?;
     found(&text, KeySource::File(path.to_path_buf()))
 }
 
 /// Reads a key from the first of some variables that is set and not empty.
 pub fn from_variables<'a>(
     names: impl IntoIterator<Item = &'a str>,
-    variables: Variables<'_>,
+    variables: KeyVariables<'_>,
 ) -> Result<Option<FoundKey>, KeyProblem> {
     for name in names {
         let value = variables(name).unwrap_or_default();
@@ -113,7 +113,7 @@ pub fn from_variables<'a>(
 /// `{"source": "env", "id": "NAME"}`.
 pub fn from_configuration(
     value: &Value,
-    variables: Variables<'_>,
+    variables: KeyVariables<'_>,
 ) -> Result<Option<FoundKey>, KeyProblem> {
     match value {
         Value::Null => Ok(None),
@@ -134,7 +134,7 @@ pub fn from_configuration(
 }
 
 /// Reads a key from a text of the configuration.
-pub fn from_text(text: &str, variables: Variables<'_>) -> Result<Option<FoundKey>, KeyProblem> {
+pub fn from_text(text: &str, variables: KeyVariables<'_>) -> Result<Option<FoundKey>, KeyProblem> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -152,7 +152,7 @@ pub fn from_text(text: &str, variables: Variables<'_>) -> Result<Option<FoundKey
 }
 
 /// Reads a key from a variable that must be set.
-pub fn named(name: &str, variables: Variables<'_>) -> Result<FoundKey, KeyProblem> {
+pub fn named(name: &str, variables: KeyVariables<'_>) -> Result<FoundKey, KeyProblem> {
     from_variables([name], variables)?.ok_or_else(|| KeyProblem::Unset(name.to_owned()))
 }
 

@@ -3,7 +3,7 @@
 use crate::error::ModelError;
 use crate::http::digest;
 use crate::model::{EventStream, Prepared};
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use crate::stream::StreamEvent;
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, Message, StopReason, TextBlock, ThinkingBlock,
@@ -38,7 +38,7 @@ pub(crate) struct Given {
 }
 
 impl<'a> Asked<'a> {
-    pub(crate) const fn of(request: &Request<'a>) -> Self {
+    pub(crate) const fn of(request: &ModelRequest<'a>) -> Self {
         Self {
             model: request.model,
             system: request.system,
@@ -54,7 +54,7 @@ impl<'a> Asked<'a> {
 pub(crate) fn prepare(
     api: Api,
     url: String,
-    request: &Request<'_>,
+    request: &ModelRequest<'_>,
 ) -> Result<Prepared, ModelError> {
     let body = serde_json::to_vec(&Asked::of(request))
         .map_err(|error| ModelError::Unbuildable(format!("the request is not JSON: {error}")))?;

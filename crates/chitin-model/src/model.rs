@@ -1,7 +1,7 @@
 //! A model that can be asked, whoever runs it.
 
 use crate::error::ModelError;
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use crate::stream::StreamEvent;
 use bytes::Bytes;
 use chitin_contract::ProviderRules;
@@ -27,7 +27,7 @@ pub trait Model: Send + Sync {
     fn api(&self) -> Api;
 
     /// Builds the request to bytes. Nothing is sent.
-    fn prepare(&self, request: &Request<'_>) -> Result<Prepared, ModelError>;
+    fn prepare(&self, request: &ModelRequest<'_>) -> Result<Prepared, ModelError>;
 
     /// Sends a prepared request. Dropping the future or the stream closes the connection; so does the token.
     fn send(

@@ -6,7 +6,7 @@
 
 use crate::http::digest;
 use crate::local::Asked;
-use crate::request::Request;
+use crate::request::ModelRequest;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -63,7 +63,7 @@ static PATTERNS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
 });
 
 /// Normalises a request.
-pub(crate) fn normalise(request: &Request<'_>) -> Normalised {
+pub(crate) fn normalise(request: &ModelRequest<'_>) -> Normalised {
     let asked = Asked::of(request);
     let mut calls = Calls::default();
     let messages: Vec<Value> = asked

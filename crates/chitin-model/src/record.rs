@@ -1,11 +1,11 @@
 //! A model that writes down what another one answers.
 
-use crate::door;
 use crate::error::ModelError;
+use crate::fs;
 use crate::model::{EventStream, Model, Prepared};
 use crate::normalise::{Normalised, normalise};
 use crate::recording::{Exchange, Step, written};
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use crate::stream::StreamEvent;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
@@ -85,7 +85,7 @@ impl Model for RecordModel {
         self.inner.api()
     }
 
-    fn prepare(&self, request: &Request<'_>) -> Result<Prepared, ModelError> {
+    fn prepare(&self, request: &ModelRequest<'_>) -> Result<Prepared, ModelError> {
         let prepared = self.inner.prepare(request)?;
         self.remember(&prepared.digest, normalise(request));
         Ok(prepared)
@@ -138,5 +138,5 @@ fn recorded(events: EventStream, exchange: Exchange, path: PathBuf) -> EventStre
 fn write(path: &Path, exchange: &Exchange) -> Result<(), ModelError> {
     let line = serde_json::to_string(exchange)
         .map_err(|error| ModelError::Unscripted(format!("the recording is not JSON: {error}")))?;
-    door::append_line(path, &line).map_err(|error| ModelError::Unscripted(error.to_string()))
+    fs::append_line(path, &line).map_err(|error| ModelError::Unscripted(error.to_string()))
 }

@@ -1,12 +1,12 @@
 //! A model that answers what was recorded.
 
-use crate::door;
 use crate::error::ModelError;
+use crate::fs;
 use crate::local;
 use crate::model::{EventStream, Model, Prepared};
 use crate::normalise::{difference, likeness, normalise};
 use crate::recording::{Exchange, Step};
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use crate::scripted::failure;
 use crate::stream::StreamEvent;
 use chitin_contract::ProviderRules;
@@ -38,7 +38,7 @@ impl ReplayModel {
     /// Reads a recording.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         let text =
-            door::read(path, LARGEST).map_err(|error| ModelError::Unscripted(error.to_string()))?;
+            fs::read(path, LARGEST).map_err(|error| ModelError::Unscripted(error.to_string()))?;
         let mut exchanges = Vec::new();
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
@@ -107,8 +107,8 @@ impl Model for ReplayModel {
     }
 
     /// The body is the request in plain JSON, not normalised: what would be sent is what is shown.
-    fn prepare(&self, request: &Request<'_>) -> Result<Prepared, ModelError> {
-        let request = Request {
+    fn prepare(&self, request: &ModelRequest<'_>) -> Result<Prepared, ModelError> {
+        let request = ModelRequest {
             model: &self.name,
             ..*request
         };
@@ -122,7 +122,7 @@ impl Model for ReplayModel {
     ) -> BoxFuture<'_, Result<EventStream, ModelError>> {
         Box::pin(async move {
             let given = local::given(&prepared)?;
-            let normalised = normalise(&Request {
+            let normalised = normalise(&ModelRequest {
                 model: "",
                 system: &given.system,
                 messages: &given.messages,

@@ -47,7 +47,7 @@ impl fmt::Display for Api {
 
 /// Everything that a call of a model is made of.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct ModelRequest<'a> {
     /// The model's name at its provider.
     pub model: &'a str,
     /// The system prompt, with the contract's cache boundary still in it (P10).

@@ -1,10 +1,10 @@
 //! A model that reads its replies from a script: JSON Lines, described in [`chitin_protocol::script`].
 
-use crate::door;
 use crate::error::ModelError;
+use crate::fs;
 use crate::local;
 use crate::model::{EventStream, Model, Prepared};
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use crate::wire;
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, StopReason, ThinkingBlock, ToolCallBlock, Usage,
@@ -40,7 +40,7 @@ impl ScriptedModel {
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         let most = u64::try_from(LARGEST_SCRIPT).unwrap_or(u64::MAX);
         let text =
-            door::read(path, most).map_err(|error| ModelError::Unscripted(error.to_string()))?;
+            fs::read(path, most).map_err(|error| ModelError::Unscripted(error.to_string()))?;
         let replies = script::parse(&text).map_err(|problem| {
             ModelError::Unscripted(format!("`{}`: {problem}", path.display()))
         })?;
@@ -118,8 +118,8 @@ impl Model for ScriptedModel {
         Api::Scripted
     }
 
-    fn prepare(&self, request: &Request<'_>) -> Result<Prepared, ModelError> {
-        let request = Request {
+    fn prepare(&self, request: &ModelRequest<'_>) -> Result<Prepared, ModelError> {
+        let request = ModelRequest {
             model: &self.name,
             ..*request
         };

@@ -3,7 +3,7 @@
 use crate::artifact::{Artifact, Descriptor};
 use crate::digest::Digest;
 use crate::error::PackError;
-use crate::inspect::{FileFacts, files_of};
+use crate::inspect::{LayerFile, files_of};
 use crate::layer::LayerKind;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What happened to a layer, seen from the left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Change {
+pub enum LayerChange {
     /// Only the right has it.
     Added,
     /// Only the left has it.
@@ -25,7 +25,7 @@ pub enum Change {
 /// What happened to a file, seen from the left. Files that are the same are not listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FileChange {
+pub enum ArtifactFileChange {
     /// Only the right has it.
     Added,
     /// Only the left has it.
@@ -42,13 +42,13 @@ pub struct FileDifference {
     /// The path in its layer; empty where the layer is one document.
     pub path: String,
     /// What happened.
-    pub change: FileChange,
+    pub change: ArtifactFileChange,
     /// The file on the left.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub left: Option<FileFacts>,
+    pub left: Option<LayerFile>,
     /// The file on the right.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub right: Option<FileFacts>,
+    pub right: Option<LayerFile>,
 }
 
 /// A layer on one or both sides.
@@ -58,7 +58,7 @@ pub struct LayerDifference {
     /// The type.
     pub media_type: String,
     /// What happened.
-    pub change: Change,
+    pub change: LayerChange,
     /// The blob on the left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<Digest>,
@@ -71,7 +71,7 @@ pub struct LayerDifference {
 
 /// How far to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
+pub enum DiffDepth {
     /// The layers' digests.
     Layers,
     /// The files in layers that differ.
@@ -80,52 +80,56 @@ pub enum Depth {
 
 /// Two things side by side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Difference {
+pub struct ArtifactDifference {
     /// Every layer: first those of the left in its order, then those that only the right has.
     pub changes: Vec<LayerDifference>,
     /// Whether all layers are identical. The configs may still differ: two versions of one content.
     pub identical: bool,
     /// What happened to the config.
-    pub config: Change,
+    pub config: LayerChange,
 }
 
 /// Compares two artifacts. Layers are told apart by their types, and several of one type by their order.
-pub fn diff(left: &Artifact, right: &Artifact, depth: Depth) -> Result<Difference, PackError> {
+pub fn diff(
+    left: &Artifact,
+    right: &Artifact,
+    depth: DiffDepth,
+) -> Result<ArtifactDifference, PackError> {
     let sides = (numbered(left), numbered(right));
     let mut changes = Vec::new();
     for (key, of_left) in &sides.0 {
         let of_right = find(&sides.1, key);
         let change = match of_right {
-            None => Change::Removed,
-            Some(of_right) if of_right.digest == of_left.digest => Change::Identical,
-            Some(_) => Change::Changed,
+            None => LayerChange::Removed,
+            Some(of_right) if of_right.digest == of_left.digest => LayerChange::Identical,
+            Some(_) => LayerChange::Changed,
         };
         changes.push(layer(key.0, change, Some(of_left), of_right));
     }
     for (key, of_right) in &sides.1 {
         if find(&sides.0, key).is_none() {
-            changes.push(layer(key.0, Change::Added, None, Some(of_right)));
+            changes.push(layer(key.0, LayerChange::Added, None, Some(of_right)));
         }
     }
-    if depth == Depth::Files {
+    if depth == DiffDepth::Files {
         for change in changes
             .iter_mut()
-            .filter(|found| found.change != Change::Identical)
+            .filter(|found| found.change != LayerChange::Identical)
         {
             if let Some(kind) = LayerKind::from_media_type(&change.media_type) {
                 change.files = differences(files_of(left, kind)?, files_of(right, kind)?);
             }
         }
     }
-    Ok(Difference {
+    Ok(ArtifactDifference {
         identical: changes
             .iter()
-            .all(|found| found.change == Change::Identical),
+            .all(|found| found.change == LayerChange::Identical),
         changes,
         config: if left.manifest.config.digest == right.manifest.config.digest {
-            Change::Identical
+            LayerChange::Identical
         } else {
-            Change::Changed
+            LayerChange::Changed
         },
     })
 }
@@ -151,7 +155,7 @@ fn find<'a>(side: &[(Key<'_>, &'a Descriptor)], key: &Key<'_>) -> Option<&'a Des
 
 fn layer(
     media_type: &str,
-    change: Change,
+    change: LayerChange,
     left: Option<&Descriptor>,
     right: Option<&Descriptor>,
 ) -> LayerDifference {
@@ -165,17 +169,19 @@ fn layer(
 }
 
 fn differences(
-    mut left: BTreeMap<String, FileFacts>,
-    mut right: BTreeMap<String, FileFacts>,
+    mut left: BTreeMap<String, LayerFile>,
+    mut right: BTreeMap<String, LayerFile>,
 ) -> Vec<FileDifference> {
     let paths: BTreeSet<String> = left.keys().chain(right.keys()).cloned().collect();
     let found = paths.into_iter().filter_map(|path| {
         let (left, right) = (left.remove(&path), right.remove(&path));
         let change = match (&left, &right) {
-            (None, Some(_)) => FileChange::Added,
-            (Some(_), None) => FileChange::Removed,
-            (Some(left), Some(right)) if left.digest != right.digest => FileChange::Changed,
-            (Some(left), Some(right)) if left.executable != right.executable => FileChange::Mode,
+            (None, Some(_)) => ArtifactFileChange::Added,
+            (Some(_), None) => ArtifactFileChange::Removed,
+            (Some(left), Some(right)) if left.digest != right.digest => ArtifactFileChange::Changed,
+            (Some(left), Some(right)) if left.executable != right.executable => {
+                ArtifactFileChange::Mode
+            }
             (None, None) | (Some(_), Some(_)) => return None,
         };
         Some(FileDifference {

@@ -2,20 +2,20 @@
 
 use crate::artifact::Artifact;
 use crate::error::{ErrorClass, PackError};
-use crate::locate::{Located, find_stored};
+use crate::locate::{LocatedArtifact, find_stored};
 use crate::reference::Reference;
-use crate::store::{ArchiveFile, Layout, Store};
-use crate::trust::Candidate;
+use crate::signatures::SignatureCandidate;
+use crate::store::{ArchiveFile, ImageLayout, Store};
 use std::path::Path;
 use std::sync::Arc;
 
 /// An artifact of this machine.
 #[derive(Debug)]
-pub struct Found {
+pub struct LocalArtifact {
     /// The artifact.
     pub artifact: Artifact,
     /// Its signatures.
-    pub signatures: Vec<Candidate>,
+    pub signatures: Vec<SignatureCandidate>,
     /// What a policy compares its patterns with: `host/repository`, or a plain name. None for what is known by its place or
     /// its digest only.
     pub target: Option<String>,
@@ -23,10 +23,10 @@ pub struct Found {
 
 /// Opens what is on this machine. Paths begin at `base`. What is in a registry is `None` here: it is pulled first.
 pub fn open(
-    located: &Located,
+    located: &LocatedArtifact,
     base: &Path,
     store: Option<&Arc<Store>>,
-) -> Result<Option<Found>, PackError> {
+) -> Result<Option<LocalArtifact>, PackError> {
     let stored = || {
         store.ok_or_else(|| {
             PackError::new(ErrorClass::MissingManifest, "the local store is empty")
@@ -34,32 +34,32 @@ pub fn open(
         })
     };
     let (artifact, signatures, target) = match located {
-        Located::Remote(_) => return Ok(None),
-        Located::Layout(path, tag) => {
-            let layout = Arc::new(Layout::open(&base.join(path))?);
+        LocatedArtifact::Remote(_) => return Ok(None),
+        LocatedArtifact::Layout(path, tag) => {
+            let layout = Arc::new(ImageLayout::open(&base.join(path))?);
             let artifact = layout.find(tag.as_deref())?;
             let signatures = layout.signatures_of(&artifact.digest)?;
             (artifact, signatures, None)
         }
-        Located::Archive(path, tag) => {
+        LocatedArtifact::Archive(path, tag) => {
             let archive = Arc::new(ArchiveFile::open(&base.join(path))?);
             let artifact = archive.find(tag.as_deref())?;
             let signatures = archive.signatures_of(&artifact.digest);
             (artifact, signatures, None)
         }
-        Located::Digest(digest) => {
+        LocatedArtifact::Digest(digest) => {
             let store = stored()?;
             let artifact = store.artifact(digest)?;
             (artifact, store.signatures_of(digest)?, None)
         }
-        Located::Stored(name) => {
+        LocatedArtifact::Stored(name) => {
             let store = stored()?;
             let digest = find_stored(store, name)?.digest;
             let artifact = store.artifact(&digest)?;
             (artifact, store.signatures_of(&digest)?, target_of(name))
         }
     };
-    Ok(Some(Found {
+    Ok(Some(LocalArtifact {
         artifact,
         signatures,
         target,

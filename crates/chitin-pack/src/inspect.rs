@@ -1,12 +1,12 @@
 //! What is in an artifact, as a value for people and programs (rule P73).
 
-use crate::archive::{EntryKind, broken};
+use crate::archive::{ArchiveEntryKind, broken};
 use crate::artifact::{Artifact, Descriptor};
 use crate::compat::{ANNOTATION_TITLE, ANNOTATION_VERSION};
 use crate::digest::{Digest, Hashing};
 use crate::error::PackError;
 use crate::layer::{Format, LayerKind};
-use crate::trust::Checked;
+use crate::signatures::Checked;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::io::{self, Read};
 
 /// How far to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
+pub enum InspectDepth {
     /// The manifest and the config.
     Manifest,
     /// How many files each layer holds.
@@ -25,7 +25,7 @@ pub enum Depth {
 
 /// A file of a layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FileFacts {
+pub struct LayerFile {
     /// Its size.
     pub size: u64,
     /// Its digest.
@@ -52,13 +52,13 @@ pub struct LayerFacts {
     pub file_bytes: Option<u64>,
     /// The files, where somebody asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub entries: Option<BTreeMap<String, FileFacts>>,
+    pub entries: Option<BTreeMap<String, LayerFile>>,
 }
 
 /// An artifact, described.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Inspection {
+pub struct ArtifactInspection {
     /// The name.
     pub name: String,
     /// The version.
@@ -82,9 +82,9 @@ pub struct Inspection {
 /// Describes an artifact.
 pub fn inspect(
     artifact: &Artifact,
-    depth: Depth,
+    depth: InspectDepth,
     signatures: Vec<Checked>,
-) -> Result<Inspection, PackError> {
+) -> Result<ArtifactInspection, PackError> {
     let manifest = &artifact.manifest;
     let text = |member: &str, annotation: &str| {
         let member = artifact.config.get(member).and_then(Value::as_str);
@@ -96,7 +96,7 @@ pub fn inspect(
     let layers = layers.collect::<Result<Vec<_>, _>>()?;
     let blobs = layers.iter().map(|layer| layer.descriptor.size);
     let size = blobs.fold(manifest.config.size, u64::saturating_add);
-    Ok(Inspection {
+    Ok(ArtifactInspection {
         name: text("name", ANNOTATION_TITLE),
         version: text("version", ANNOTATION_VERSION),
         artifact_type: manifest.artifact_type.clone(),
@@ -118,7 +118,7 @@ pub fn documents(artifact: &Artifact) -> Value {
 fn layer_facts(
     artifact: &Artifact,
     layer: &Descriptor,
-    depth: Depth,
+    depth: InspectDepth,
 ) -> Result<LayerFacts, PackError> {
     let kind = LayerKind::from_media_type(&layer.media_type);
     let mut facts = LayerFacts {
@@ -132,11 +132,11 @@ fn layer_facts(
         return Ok(facts);
     };
     match depth {
-        Depth::Manifest => {}
-        Depth::Counts => {
+        InspectDepth::Manifest => {}
+        InspectDepth::Counts => {
             let (mut files, mut bytes) = (0, 0);
             artifact.files(kind, kind.limit(), |entry, _| {
-                if let EntryKind::File { size, .. } = entry.kind {
+                if let ArchiveEntryKind::File { size, .. } = entry.kind {
                     files += 1;
                     bytes += size;
                 }
@@ -145,7 +145,7 @@ fn layer_facts(
             facts.files = Some(files);
             facts.file_bytes = Some(bytes);
         }
-        Depth::Files => {
+        InspectDepth::Files => {
             let entries = files_of(artifact, kind)?;
             facts.files = Some(entries.len());
             facts.file_bytes = Some(entries.values().map(|file| file.size).sum());
@@ -159,13 +159,13 @@ fn layer_facts(
 pub(crate) fn files_of(
     artifact: &Artifact,
     kind: LayerKind,
-) -> Result<BTreeMap<String, FileFacts>, PackError> {
+) -> Result<BTreeMap<String, LayerFile>, PackError> {
     let mut files = BTreeMap::new();
     let Some(descriptor) = artifact.layer(kind) else {
         return Ok(files);
     };
     if kind.format() != Format::Tar {
-        let facts = FileFacts {
+        let facts = LayerFile {
             size: descriptor.size,
             digest: descriptor.digest,
             executable: false,
@@ -174,8 +174,8 @@ pub(crate) fn files_of(
         return Ok(files);
     }
     artifact.files(kind, kind.limit(), |entry, content| {
-        if let EntryKind::File { executable, size } = entry.kind {
-            let facts = FileFacts {
+        if let ArchiveEntryKind::File { executable, size } = entry.kind {
+            let facts = LayerFile {
                 size,
                 digest: digest_of(content)?,
                 executable,

@@ -26,12 +26,12 @@ pub mod open;
 pub mod packages;
 pub mod reference;
 pub mod secrets;
+pub mod signatures;
 pub mod skill_vars;
 pub mod store;
 pub mod template;
-pub mod trust;
 pub mod warning;
 
 pub use digest::Digest;
 pub use error::{ErrorClass, ExitKind, PackError};
-pub use warning::Warning;
+pub use warning::PackWarning;

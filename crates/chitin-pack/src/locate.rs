@@ -19,7 +19,7 @@ use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::reference::Reference;
 use crate::store::Store;
-use chitin_guard::{EntryKind, Root};
+use chitin_guard::{DirectoryEntryKind, Root};
 use std::path::{Path, PathBuf};
 
 /// Longer texts mean nothing.
@@ -29,7 +29,7 @@ const SCHEME: &str = "oci://";
 
 /// Where an artifact is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Located {
+pub enum LocatedArtifact {
     /// A directory that holds an OCI layout, or a manifest beside its blobs.
     Layout(PathBuf, Option<String>),
     /// An OCI layout in one archive.
@@ -44,7 +44,7 @@ pub enum Located {
 
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PathKind {
     /// A directory with an artifact in it.
     Artifact,
     /// Some other directory.
@@ -54,9 +54,9 @@ pub enum Place {
 }
 
 /// Looks at paths, for [`locate`]. Implemented by [`OnDisk`], and by maps in tests.
-pub trait Places {
+pub trait PathProbe {
     /// Tells what is at a path; `None` when there is nothing.
-    fn look(&self, path: &Path) -> Option<Place>;
+    fn look(&self, path: &Path) -> Option<PathKind>;
 }
 
 /// The disk, seen from a directory.
@@ -66,27 +66,28 @@ pub struct OnDisk {
     pub base: PathBuf,
 }
 
-impl Places for OnDisk {
-    fn look(&self, path: &Path) -> Option<Place> {
+impl PathProbe for OnDisk {
+    fn look(&self, path: &Path) -> Option<PathKind> {
         let path = self.base.join(path);
         if let Ok(root) = Root::open(&path) {
-            let is_file = |name: &str| root.kind(Path::new(name)) == Some(EntryKind::File);
+            let is_file = |name: &str| root.kind(Path::new(name)) == Some(DirectoryEntryKind::File);
             return Some(if is_file("oci-layout") || is_file("manifest.json") {
-                Place::Artifact
+                PathKind::Artifact
             } else {
-                Place::Directory
+                PathKind::Directory
             });
         }
         let parent = path
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
         let root = Root::open(parent.unwrap_or(Path::new("."))).ok()?;
-        root.kind(Path::new(path.file_name()?)).map(|_| Place::File)
+        root.kind(Path::new(path.file_name()?))
+            .map(|_| PathKind::File)
     }
 }
 
 /// Finds out what a text means.
-pub fn locate(text: &str, places: &dyn Places) -> Result<Located, PackError> {
+pub fn locate(text: &str, places: &dyn PathProbe) -> Result<LocatedArtifact, PackError> {
     if text.is_empty() {
         let message = "the name of the artifact is empty";
         return Err(PackError::new(ErrorClass::EmptyReference, message));
@@ -96,12 +97,12 @@ pub fn locate(text: &str, places: &dyn Places) -> Result<Located, PackError> {
         return Err(PackError::new(ErrorClass::InvalidReference, message));
     }
     if text.starts_with("sha256:") {
-        return text.parse().map(Located::Digest);
+        return text.parse().map(LocatedArtifact::Digest);
     }
     if let Some(reference) = text.strip_prefix(SCHEME) {
         let reference: Reference = reference.parse()?;
         reference.host()?;
-        return Ok(Located::Remote(reference));
+        return Ok(LocatedArtifact::Remote(reference));
     }
     let is_path = ["./", "../", "/"]
         .iter()
@@ -115,29 +116,29 @@ pub fn locate(text: &str, places: &dyn Places) -> Result<Located, PackError> {
     }
     let reference = text.parse::<Reference>();
     match &reference {
-        Ok(found) if found.registry.is_some() => return reference.map(Located::Remote),
+        Ok(found) if found.registry.is_some() => return reference.map(LocatedArtifact::Remote),
         _ => {}
     }
     for (name, tag) in [(text, None), split_tag(text)] {
-        if places.look(Path::new(name)) == Some(Place::Artifact) {
-            return Ok(Located::Layout(name.into(), tag.map(str::to_owned)));
+        if places.look(Path::new(name)) == Some(PathKind::Artifact) {
+            return Ok(LocatedArtifact::Layout(name.into(), tag.map(str::to_owned)));
         }
     }
     let reference = reference?;
     Ok(match reference.digest {
-        Some(digest) => Located::Digest(digest),
-        None => Located::Stored(text.to_owned()),
+        Some(digest) => LocatedArtifact::Digest(digest),
+        None => LocatedArtifact::Stored(text.to_owned()),
     })
 }
 
 /// A path, with or without a tag. A name that holds a colon of its own is that name, if it is there.
-fn path(text: &str, places: &dyn Places) -> Result<Located, PackError> {
+fn path(text: &str, places: &dyn PathProbe) -> Result<LocatedArtifact, PackError> {
     for (name, tag) in [(text, None), split_tag(text)] {
         let tag = tag.map(str::to_owned);
         match places.look(Path::new(name)) {
-            Some(Place::Artifact) => return Ok(Located::Layout(name.into(), tag)),
-            Some(Place::File) => return Ok(Located::Archive(name.into(), tag)),
-            Some(Place::Directory) => {
+            Some(PathKind::Artifact) => return Ok(LocatedArtifact::Layout(name.into(), tag)),
+            Some(PathKind::File) => return Ok(LocatedArtifact::Archive(name.into(), tag)),
+            Some(PathKind::Directory) => {
                 let message = format!("the directory `{name}` holds no artifact");
                 return Err(PackError::new(ErrorClass::MissingManifest, message)
                     .hint("name a directory that `chitin pack --output` wrote"));
@@ -200,39 +201,41 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    struct Known(BTreeMap<&'static str, Place>);
+    struct Known(BTreeMap<&'static str, PathKind>);
 
-    impl Places for Known {
-        fn look(&self, path: &Path) -> Option<Place> {
+    impl PathProbe for Known {
+        fn look(&self, path: &Path) -> Option<PathKind> {
             self.0.get(path.to_str()?).copied()
         }
     }
 
     fn here() -> Known {
         Known(BTreeMap::from([
-            ("out", Place::Artifact),
-            ("./out", Place::Artifact),
-            ("/abs/out", Place::Artifact),
-            ("reg.example/team", Place::Artifact),
-            ("harbor", Place::Directory),
-            ("./harbor", Place::Directory),
-            ("a.tar", Place::File),
-            ("./odd:name", Place::Artifact),
-            ("./file", Place::File),
+            ("out", PathKind::Artifact),
+            ("./out", PathKind::Artifact),
+            ("/abs/out", PathKind::Artifact),
+            ("reg.example/team", PathKind::Artifact),
+            ("harbor", PathKind::Directory),
+            ("./harbor", PathKind::Directory),
+            ("a.tar", PathKind::File),
+            ("./odd:name", PathKind::Artifact),
+            ("./file", PathKind::File),
         ]))
     }
 
     #[test]
     fn each_form_means_one_thing() {
         let digest = Digest::of(b"x");
-        let layout =
-            |path: &str, tag: Option<&str>| Located::Layout(path.into(), tag.map(str::to_owned));
-        let archive =
-            |path: &str, tag: Option<&str>| Located::Archive(path.into(), tag.map(str::to_owned));
-        let remote = |text: &str| Located::Remote(text.parse().unwrap());
+        let layout = |path: &str, tag: Option<&str>| {
+            LocatedArtifact::Layout(path.into(), tag.map(str::to_owned))
+        };
+        let archive = |path: &str, tag: Option<&str>| {
+            LocatedArtifact::Archive(path.into(), tag.map(str::to_owned))
+        };
+        let remote = |text: &str| LocatedArtifact::Remote(text.parse().unwrap());
         for (text, expected) in [
-            (digest.to_string().as_str(), Located::Digest(digest)),
-            (&format!("harbor@{digest}"), Located::Digest(digest)),
+            (digest.to_string().as_str(), LocatedArtifact::Digest(digest)),
+            (&format!("harbor@{digest}"), LocatedArtifact::Digest(digest)),
             ("./out", layout("./out", None)),
             ("./out:1.0.0", layout("./out", Some("1.0.0"))),
             ("/abs/out:a", layout("/abs/out", Some("a"))),
@@ -247,9 +250,15 @@ mod tests {
             ("reg.example/team", remote("reg.example/team")),
             ("localhost:5000/a", remote("localhost:5000/a")),
             // A workspace of that name is no artifact.
-            ("harbor", Located::Stored("harbor".into())),
-            ("harbor:1.0.0", Located::Stored("harbor:1.0.0".into())),
-            ("team/harbor:1", Located::Stored("team/harbor:1".into())),
+            ("harbor", LocatedArtifact::Stored("harbor".into())),
+            (
+                "harbor:1.0.0",
+                LocatedArtifact::Stored("harbor:1.0.0".into()),
+            ),
+            (
+                "team/harbor:1",
+                LocatedArtifact::Stored("team/harbor:1".into()),
+            ),
         ] {
             assert_eq!(locate(text, &here()).unwrap(), expected, "{text}");
         }
@@ -273,7 +282,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_without_a_host_ever_means_a_registry(text in "[a-z0-9:/@_-]{0,30}") {
-            if let Ok(Located::Remote(reference)) = locate(&text, &here()) {
+            if let Ok(LocatedArtifact::Remote(reference)) = locate(&text, &here()) {
                 prop_assert!(reference.registry.is_some());
             }
         }

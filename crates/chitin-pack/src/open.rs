@@ -1,7 +1,7 @@
 //! An artifact as a workspace to look at, without unpacking it into anybody's directories.
 
 use crate::error::{ErrorClass, PackError};
-use crate::materialize::{self, Contents, Options, Plan};
+use crate::materialize::{self, Contents, LayoutOptions, UnpackPlan};
 use chitin_contract::Contract;
 use chitin_guard::{NewMode, Root, Scratch, WriteError};
 use chitin_workspace::Workspace;
@@ -19,7 +19,7 @@ pub struct OpenedWorkspace {
     /// What an agent boots from.
     pub workspace: Arc<Workspace>,
     /// What was laid out, with its warnings.
-    pub plan: Plan,
+    pub plan: UnpackPlan,
     scratch: Scratch,
 }
 
@@ -33,7 +33,7 @@ impl OpenedWorkspace {
 /// Lays an agent out in a private directory below `parent`, which belongs to Chitin's own state, and loads it.
 pub fn open_workspace<'a>(
     contents: impl Into<Contents<'a>>,
-    options: &Options,
+    options: &LayoutOptions,
     parent: &Root,
     contract: &'static Contract,
     load_options: &LoadOptions,

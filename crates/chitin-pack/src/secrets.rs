@@ -1,6 +1,6 @@
 //! Secrets in what is about to be shipped: the workspace checker, run over the very bytes that leave.
 
-use crate::archive::{EntryKind, broken};
+use crate::archive::{ArchiveEntryKind, broken};
 use crate::artifact::Artifact;
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
@@ -24,7 +24,7 @@ pub fn secrets(artifact: &Artifact, store: &Store) -> Result<Vec<Finding>, PackE
         let before = findings.len();
         match kind.format() {
             Format::Tar => artifact.files(*kind, u64::MAX, |entry, content| {
-                if let EntryKind::File { .. } = entry.kind {
+                if let ArchiveEntryKind::File { .. } = entry.kind {
                     look(&shown(*kind, &entry.path), content, &mut findings)?;
                 }
                 Ok(())

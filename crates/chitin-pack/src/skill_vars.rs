@@ -2,7 +2,7 @@
 
 /// What stands for the variables of a skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Variables<'v> {
+pub struct SkillVariables<'v> {
     /// What the user wrote after the skill's name.
     pub arguments: &'v str,
     /// The directory of the skill.
@@ -16,7 +16,7 @@ const SKILL_DIRECTORY: &str = "${STAX_SKILL_DIR}";
 const WORKSPACE: &str = "${STAX_WORKSPACE}";
 
 /// Replaces the variables of a body. A backslash before one keeps it as it is written.
-pub fn substitute(body: &str, variables: &Variables<'_>) -> String {
+pub fn substitute(body: &str, variables: &SkillVariables<'_>) -> String {
     let mut text = String::with_capacity(body.len());
     let mut rest = body;
     while let Some(at) = rest.find('$') {
@@ -42,7 +42,7 @@ pub fn substitute(body: &str, variables: &Variables<'_>) -> String {
 }
 
 /// Returns how long the variable at the start of a text is, and what stands for it.
-fn variable<'v>(text: &str, variables: &Variables<'v>) -> Option<(usize, &'v str)> {
+fn variable<'v>(text: &str, variables: &SkillVariables<'v>) -> Option<(usize, &'v str)> {
     if text.starts_with(SKILL_DIRECTORY) {
         return Some((SKILL_DIRECTORY.len(), variables.skill_directory));
     }
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn variables_are_replaced_once_and_by_nothing_but_text() {
-        let variables = Variables {
+        let variables = SkillVariables {
             arguments: "north  $ARGUMENTS[0]",
             skill_directory: "/s/${STAX_WORKSPACE}",
             workspace: "/w",
@@ -98,7 +98,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_body_fails(body in "[$A-Z{}_\\[\\]0-9 \\\\]{0,80}", arguments in ".{0,20}") {
-            let _ = substitute(&body, &Variables { arguments: &arguments, ..Variables::default() });
+            let _ = substitute(&body, &SkillVariables { arguments: &arguments, ..SkillVariables::default() });
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// One warning. Programs compare the code; people read the message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Warning {
+pub struct PackWarning {
     /// A stable code, such as `SURFACE_MISSING`.
     pub code: &'static str,
     /// What it means here.
@@ -17,7 +17,7 @@ pub struct Warning {
     pub target: Option<String>,
 }
 
-impl Warning {
+impl PackWarning {
     /// Builds a warning about the whole.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use crate::fault::PluginFault;
 use crate::plugin::Plugin;
 use crate::process::{Call, told};
-use crate::protocol::{self, Offer, method};
+use crate::protocol::{self, PluginOffer, method};
 use chitin_guard::Root;
 use chitin_workspace::adapter::{
     AdapterError, AgentDefinition, DEFAULT_PRIORITY, WorkspaceAdapter,
@@ -25,7 +25,7 @@ impl PluginAdapter {
     /// Asks whether the plugin claims a directory.
     pub(crate) fn ask_supports(plugin: &Plugin, root: &Path) -> Result<bool, PluginFault> {
         let params = json!({"root": told(root)?});
-        let call = Call::new(method::SUPPORTS, Offer::Adapter, &params)?;
+        let call = Call::new(method::SUPPORTS, PluginOffer::Adapter, &params)?;
         let process = plugin.process(Some(root))?;
         process.call_blocking(call, protocol::supports)
     }
@@ -37,7 +37,7 @@ impl PluginAdapter {
         spelled: &Path,
     ) -> Result<AgentDefinition, PluginFault> {
         let params = json!({"root": told(root)?});
-        let call = Call::new(method::LOAD, Offer::Adapter, &params)?;
+        let call = Call::new(method::LOAD, PluginOffer::Adapter, &params)?;
         let (spelled, name) = (spelled.to_path_buf(), plugin.name().to_owned());
         let process = plugin.process(Some(root))?;
         process.call_blocking(call, move |value| {
@@ -49,7 +49,7 @@ impl PluginAdapter {
 impl WorkspaceAdapter for PluginAdapter {
     fn supports(&self, root: &Path) -> bool {
         let plugin = &self.plugin;
-        if plugin.lacks(Offer::Adapter) {
+        if plugin.lacks(PluginOffer::Adapter) {
             return false;
         }
         let Some(root) = real(root) else {

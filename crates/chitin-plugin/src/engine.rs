@@ -5,15 +5,15 @@ use crate::plugin::Plugin;
 use crate::process::Call;
 use crate::protocol::{
     self, AssembleParams, BootstrapParams, CompactAnswer, CompactParams, CompactRoom, IngestParams,
-    METHOD_NOT_FOUND, Offer, method,
+    METHOD_NOT_FOUND, PluginOffer, method,
 };
 use chitin_agent::engine::{
-    AssembledContext, Assembly, Bootstrapped, CompactOrder, Compacted, ContextEngine, EngineError,
-    EngineInfo, Ingested, Outcome, SessionRef, Summarizer, compact,
+    AssembledContext, Assembly, Bootstrapped, CompactOrder, Compacted, CompactionOutcome,
+    ContextEngine, EngineError, EngineInfo, Ingested, SessionRef, Summarizer, compact,
 };
 use chitin_agent::history::Author;
 use chitin_protocol::message::{Extra, Message};
-use chitin_protocol::transcript::{Compaction, Entry};
+use chitin_protocol::transcript::{Compaction, TranscriptEntry};
 use chitin_workspace::adapter::AgentDefinition;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
@@ -39,7 +39,7 @@ impl PluginEngine {
         params: &(impl Serialize + Sync),
         parse: impl FnOnce(Value) -> Result<T, String> + Send + 'static,
     ) -> Result<T, PluginFault> {
-        let call = Call::new(method, Offer::ContextEngine, params)?;
+        let call = Call::new(method, PluginOffer::ContextEngine, params)?;
         let process = self.plugin.process(self.workspace.as_deref())?;
         process.call(call, parse).await
     }
@@ -107,7 +107,7 @@ impl ContextEngine for PluginEngine {
     fn bootstrap<'a>(
         &'a self,
         session: SessionRef<'a>,
-        branch: &'a [Entry],
+        branch: &'a [TranscriptEntry],
     ) -> BoxFuture<'a, Result<Bootstrapped, EngineError>> {
         Box::pin(async move {
             let answer = async {
@@ -192,7 +192,7 @@ impl ContextEngine for PluginEngine {
         session: SessionRef<'a>,
         order: &'a CompactOrder<'a>,
         summarizer: &'a dyn Summarizer,
-    ) -> BoxFuture<'a, Result<Outcome, EngineError>> {
+    ) -> BoxFuture<'a, Result<CompactionOutcome, EngineError>> {
         Box::pin(async move {
             let params = CompactParams::new(session, order);
             let room = Arc::new(CompactRoom::new(order));
@@ -204,7 +204,7 @@ impl ContextEngine for PluginEngine {
                 .await;
             match answer {
                 Ok(CompactAnswer::Nothing) => {
-                    return Ok(Outcome::Nothing {
+                    return Ok(CompactionOutcome::Nothing {
                         reason: "the context engine sees no need",
                     });
                 }
@@ -214,7 +214,7 @@ impl ContextEngine for PluginEngine {
                 }) => {
                     // It was judged when it came in; the number is the same.
                     if let Ok(tokens_after) = room.tokens_after(&summary, &first_kept_entry_id) {
-                        return Ok(Outcome::Compacted(Box::new(Compacted {
+                        return Ok(CompactionOutcome::Compacted(Box::new(Compacted {
                             record: Compaction {
                                 summary,
                                 first_kept_entry_id,

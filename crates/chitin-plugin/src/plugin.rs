@@ -3,7 +3,7 @@
 use crate::fault::{PluginFault, PluginNote};
 use crate::host::PluginHost;
 use crate::process::{PluginProcess, PluginStatus, ProcessSpec};
-use crate::protocol::{Handshake, Offer};
+use crate::protocol::{Handshake, PluginOffer};
 use crate::spec::PluginSpec;
 use chitin_workspace::adapter::AgentDefinition;
 use std::collections::BTreeMap;
@@ -130,7 +130,7 @@ impl Plugin {
     }
 
     /// Tells whether the plugin is known not to offer something.
-    pub(crate) fn lacks(&self, offer: Offer) -> bool {
+    pub(crate) fn lacks(&self, offer: PluginOffer) -> bool {
         self.handshake().is_some_and(|known| !known.offers(offer))
     }
 

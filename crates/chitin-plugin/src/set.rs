@@ -7,7 +7,7 @@ use crate::host::PluginHost;
 use crate::plugin::Plugin;
 use crate::process::{PluginState, PluginStatus};
 use crate::spec::PluginSpec;
-use chitin_agent::engine::{ContextEngine, Registration, Registry};
+use chitin_agent::engine::{ContextEngine, EngineRegistry, Registration};
 use chitin_protocol::settings::PluginSettings;
 use chitin_workspace::adapter::{AdapterRegistry, WorkspaceAdapter};
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,7 +174,7 @@ impl PluginSet {
     }
 
     /// Registers the context engines of the plugins for the agent of a workspace. Returns the ids that were taken.
-    pub fn register_engines(&self, registry: &mut Registry, workspace: &Path) -> Vec<String> {
+    pub fn register_engines(&self, registry: &mut EngineRegistry, workspace: &Path) -> Vec<String> {
         let mut taken = Vec::new();
         for (id, engine) in self.engines(workspace) {
             let factory = Box::new(move || Ok(Arc::clone(&engine)));

@@ -3,7 +3,7 @@
 use crate::fault::PluginFault;
 use crate::host::PluginHost;
 use chitin_agent::compat::LEGACY_ENGINE;
-use chitin_guard::{EntryKind, Root};
+use chitin_guard::{DirectoryEntryKind, Root};
 use chitin_protocol::settings::PluginSettings;
 use chitin_workspace::adapter::AdapterRegistry;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ fn is_file(path: &Path) -> bool {
     Root::open(parent).is_ok_and(|root| {
         matches!(
             root.kind(Path::new(name)),
-            Some(EntryKind::File | EntryKind::Link)
+            Some(DirectoryEntryKind::File | DirectoryEntryKind::Link)
         )
     })
 }

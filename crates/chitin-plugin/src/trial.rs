@@ -4,7 +4,7 @@ use crate::adapter::{PluginAdapter, real};
 use crate::engine::PluginEngine;
 use crate::fault::PluginFault;
 use crate::plugin::Plugin;
-use crate::protocol::{self, AssembleParams, Handshake, Offer, method};
+use crate::protocol::{self, AssembleParams, Handshake, PluginOffer, method};
 use crate::set::PluginSet;
 use chitin_agent::engine::{AssembledContext, Assembly, SessionRef};
 use chitin_protocol::message::Message;
@@ -85,8 +85,8 @@ impl PluginSet {
             return Some(trial);
         };
         let (has_adapter, has_engine) = (
-            handshake.offers(Offer::Adapter),
-            handshake.offers(Offer::ContextEngine),
+            handshake.offers(PluginOffer::Adapter),
+            handshake.offers(PluginOffer::ContextEngine),
         );
         if has_adapter && let (Some(root), Some(directory)) = (&root, directory) {
             trial.adapter = Some(claim(&plugin, root, directory).await);

@@ -2,7 +2,7 @@
 
 use crate::settings::{
     ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings, PluginSettings,
-    ProviderSettings, ServerSettings, SessionSettings, SubagentSettings, ToolSettings,
+    ProviderSettings, ServeSettings, SessionSettings, SubagentSettings, ToolSettings,
     TraceSettings,
 };
 use schemars::JsonSchema;
@@ -31,7 +31,7 @@ pub struct ChitinConfig {
     pub plugins: BTreeMap<String, PluginSettings>,
     /// How `chitin serve` is reached, and what it takes at most.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub server: Option<ServerSettings>,
+    pub server: Option<ServeSettings>,
     /// Chat networks that `chitin serve` connects to, by name. What is said here is laid over the same section of `openclaw.json`; `enabled: true`
     /// connects one that is configured there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Why the guard did not hand out a file that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Refusal {
+pub enum FileRefusal {
     /// A link on the way names something outside the root.
     OutsideRoot,
     /// A link on the way names something that does not exist.
@@ -27,7 +27,7 @@ pub enum Refusal {
     Unreadable,
 }
 
-impl Refusal {
+impl FileRefusal {
     /// Returns the reason as it stands in markers, warnings and JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Refusal {
     }
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for FileRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.as_str())
     }
@@ -67,7 +67,7 @@ impl std::fmt::Display for Refusal {
 
 /// How much of an oversize file was kept, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Oversize {
+pub struct OversizeFile {
     /// The size on disk.
     pub size: u64,
     /// What was kept of it.

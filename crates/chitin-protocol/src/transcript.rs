@@ -38,7 +38,7 @@ const fn first_version() -> u32 {
 
 /// Any line of a transcript but the first. Reading and writing is lossless.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
-pub struct Entry {
+pub struct TranscriptEntry {
     /// The record's own name, unique in its file.
     pub id: String,
     /// The record before it on its branch; the first has none.
@@ -119,7 +119,7 @@ impl EntryBody {
     }
 }
 
-impl Entry {
+impl TranscriptEntry {
     /// Makes a record.
     pub fn new(id: String, parent_id: Option<String>, timestamp: String, body: EntryBody) -> Self {
         Self {

@@ -1,7 +1,7 @@
 //! Manifests in registries: found, read, written.
 
 use crate::http::{Action, Endpoint, Request, wrong_answer};
-use crate::registry::Registry;
+use crate::registry::RegistryClient;
 use bytes::Bytes;
 use chitin_pack::artifact::{Descriptor, MAX_MANIFEST_BYTES, Manifest};
 use chitin_pack::compat::{OCI_EMPTY, OCI_MANIFEST};
@@ -23,7 +23,7 @@ pub(crate) struct ManifestBytes {
     pub(crate) media_type: String,
 }
 
-impl Registry {
+impl RegistryClient {
     /// Finds what a reference means now: media type, digest and size.
     ///
     /// Cancellation safe: nothing is changed.

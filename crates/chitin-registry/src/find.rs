@@ -2,10 +2,10 @@
 
 use chitin_pack::artifact::Artifact;
 use chitin_pack::found;
-use chitin_pack::locate::{Located, OnDisk, locate};
+use chitin_pack::locate::{LocatedArtifact, OnDisk, locate};
 use chitin_pack::reference::Reference;
+use chitin_pack::signatures::SignatureCandidate;
 use chitin_pack::store::Store;
-use chitin_pack::trust::Candidate;
 use chitin_pack::{Digest, ErrorClass, PackError};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct FoundArtifact {
     /// What a policy's patterns are compared with.
     pub target: Option<String>,
     /// Its signatures, wherever they were.
-    pub signatures: Vec<Candidate>,
+    pub signatures: Vec<SignatureCandidate>,
     /// Where it came from.
     pub origin: ArtifactOrigin,
 }
@@ -55,7 +55,7 @@ pub enum ArtifactOrigin {
 
 /// Whether a registry is asked for what was pulled before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Refresh {
+pub enum RegistryRefresh {
     /// The store will do.
     #[default]
     Never,
@@ -68,7 +68,7 @@ pub struct ArtifactFinder<S> {
     /// The local store.
     pub store: Arc<Store>,
     /// Whether registries are asked for what was pulled before.
-    pub refresh: Refresh,
+    pub refresh: RegistryRefresh,
     base: PathBuf,
     source: S,
 }
@@ -87,13 +87,13 @@ impl<S: ArtifactSource> ArtifactFinder<S> {
     pub const fn new(store: Arc<Store>, base: PathBuf, source: S) -> Self {
         Self {
             store,
-            refresh: Refresh::Never,
+            refresh: RegistryRefresh::Never,
             base,
             source,
         }
     }
 
-    fn locate(&self, word: &str) -> Result<Located, PackError> {
+    fn locate(&self, word: &str) -> Result<LocatedArtifact, PackError> {
         let places = OnDisk {
             base: self.base.clone(),
         };
@@ -112,10 +112,10 @@ impl<S: ArtifactSource> ArtifactFinder<S> {
 
     /// Finds what was pulled before, in the store. Nothing is asked of the network.
     fn find_pulled(&self, word: &str) -> Result<Option<FoundArtifact>, PackError> {
-        let Located::Remote(reference) = self.locate(word)? else {
+        let LocatedArtifact::Remote(reference) = self.locate(word)? else {
             return Ok(None);
         };
-        if self.refresh == Refresh::Always {
+        if self.refresh == RegistryRefresh::Always {
             return Ok(None);
         }
         let name = reference.to_string();
@@ -149,7 +149,7 @@ impl<S: ArtifactSource> ArtifactFinder<S> {
     /// Finds an artifact as it is now: a reference is asked of its registry.
     pub fn find_now(&self, word: &str) -> Result<FoundArtifact, S::Error> {
         let located = self.locate(word)?;
-        if let Located::Remote(reference) = &located {
+        if let LocatedArtifact::Remote(reference) = &located {
             return self.pull(reference);
         }
         let found = found::open(&located, &self.base, Some(&self.store))?;
@@ -163,10 +163,10 @@ impl<S: ArtifactSource> ArtifactFinder<S> {
             target: found.target,
             signatures: found.signatures,
             origin: match located {
-                Located::Layout(..) | Located::Archive(..) => ArtifactOrigin::File,
-                Located::Stored(_) | Located::Digest(_) | Located::Remote(_) => {
-                    ArtifactOrigin::Store
-                }
+                LocatedArtifact::Layout(..) | LocatedArtifact::Archive(..) => ArtifactOrigin::File,
+                LocatedArtifact::Stored(_)
+                | LocatedArtifact::Digest(_)
+                | LocatedArtifact::Remote(_) => ArtifactOrigin::Store,
             },
         })
     }

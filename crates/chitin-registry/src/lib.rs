@@ -9,12 +9,12 @@
 //!
 //! ```no_run
 //! use chitin_pack::store::Store;
-//! use chitin_registry::{Keychain, Options, Registry, Silent};
+//! use chitin_registry::{Keychain, RegistryClient, RegistryOptions, Silent};
 //! use std::sync::Arc;
 //!
 //! # async fn example() -> Result<(), chitin_pack::PackError> {
 //! let store = Arc::new(Store::create("state/oci".as_ref())?);
-//! let registry = Registry::new(Options::default(), Keychain::default())?;
+//! let registry = RegistryClient::new(RegistryOptions::default(), Keychain::default())?;
 //! let reference = "registry.example/team/agent:1.0.0".parse()?;
 //! let digest = registry.pull(&reference, &store, &Silent).await?;
 //! # Ok(()) }
@@ -36,8 +36,8 @@ mod remote;
 mod tags;
 
 pub use auth::{Credentials, Keychain};
-pub use find::{ArtifactFinder, ArtifactOrigin, ArtifactSource, FoundArtifact, Refresh};
-pub use options::{Options, PlainHttp, Retries, Timeouts};
+pub use find::{ArtifactFinder, ArtifactOrigin, ArtifactSource, FoundArtifact, RegistryRefresh};
+pub use options::{PlainHttp, RegistryOptions, RegistryTimeouts, Retries};
 pub use packages::WholeAgent;
-pub use progress::{Event, Progress, Silent};
-pub use registry::Registry;
+pub use progress::{ProgressListener, Silent, TransferEvent};
+pub use registry::RegistryClient;

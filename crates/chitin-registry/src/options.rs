@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// How registries are reached.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct RegistryOptions {
     /// Whether plain HTTP is spoken.
     pub plain_http: PlainHttp,
     /// Certificates of further authorities to trust, each a PEM text.
@@ -13,7 +13,7 @@ pub struct Options {
     /// A proxy to go through. The environment is not asked.
     pub proxy: Option<SecretString>,
     /// How long to wait for what.
-    pub timeouts: Timeouts,
+    pub timeouts: RegistryTimeouts,
     /// What becomes of failures that may pass.
     pub retries: Retries,
     /// How many blobs move at once.
@@ -26,13 +26,13 @@ pub struct Options {
     pub user_agent: String,
 }
 
-impl Default for Options {
+impl Default for RegistryOptions {
     fn default() -> Self {
         Self {
             plain_http: PlainHttp::Never,
             extra_roots: Vec::new(),
             proxy: None,
-            timeouts: Timeouts::default(),
+            timeouts: RegistryTimeouts::default(),
             retries: Retries::default(),
             concurrency: 3,
             chunk_bytes: 8 * 1024 * 1024,
@@ -53,7 +53,7 @@ pub enum PlainHttp {
 
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
+pub struct RegistryTimeouts {
     /// For a connection.
     pub connect: Duration,
     /// For the beginning of an answer, the time to send a piece of a blob included.
@@ -62,7 +62,7 @@ pub struct Timeouts {
     pub idle: Duration,
 }
 
-impl Default for Timeouts {
+impl Default for RegistryTimeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),

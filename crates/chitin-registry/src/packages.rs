@@ -8,7 +8,7 @@ use chitin_pack::packages::{
     Lock, Merged, PackageSource, Resolution, read_list, resolve_dependencies,
 };
 use chitin_pack::reference::Reference;
-use chitin_pack::{Digest, ErrorClass, PackError, Warning};
+use chitin_pack::{Digest, ErrorClass, PackError, PackWarning};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,7 +40,7 @@ impl WholeAgent {
     }
 
     /// Returns what the user may want to know.
-    pub fn warnings(&self) -> &[Warning] {
+    pub fn warnings(&self) -> &[PackWarning] {
         match self {
             Self::Alone(_) => &[],
             Self::Merged(merged) => &merged.warnings,

@@ -4,14 +4,14 @@ use chitin_pack::Digest;
 use std::time::Duration;
 
 /// Takes events as they happen. Implemented by whoever shows progress; it must be quick and must not block.
-pub trait Progress: Send + Sync {
+pub trait ProgressListener: Send + Sync {
     /// Something moved.
-    fn event(&self, event: Event);
+    fn event(&self, event: TransferEvent);
 }
 
 /// What happened to a blob or manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
+pub enum TransferEvent {
     /// The other end has it.
     AlreadyThere {
         /// Which.
@@ -57,6 +57,6 @@ pub enum Event {
 #[derive(Debug, Clone, Copy)]
 pub struct Silent;
 
-impl Progress for Silent {
-    fn event(&self, _event: Event) {}
+impl ProgressListener for Silent {
+    fn event(&self, _event: TransferEvent) {}
 }

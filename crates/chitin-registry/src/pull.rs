@@ -2,8 +2,8 @@
 
 use crate::content::{as_registry, blobs_of, empty_blob, not_an_artifact};
 use crate::http::{Action, Endpoint, Failure, Request, Retry, refused, wrong_answer};
-use crate::progress::{Event, Progress};
-use crate::registry::{Registry, header};
+use crate::progress::{ProgressListener, TransferEvent};
+use crate::registry::{RegistryClient, header};
 use chitin_pack::artifact::{Descriptor, Manifest};
 use chitin_pack::compat::{OCI_EMPTY, OCI_MANIFEST};
 use chitin_pack::reference::Reference;
@@ -41,7 +41,7 @@ impl Keep {
     }
 }
 
-impl Registry {
+impl RegistryClient {
     /// Brings an artifact into the store and returns the digest of its manifest. It has no tag there yet: whoever wants it
     /// to stay holds [`Store::adding`] until it has one.
     ///
@@ -52,7 +52,7 @@ impl Registry {
         &self,
         reference: &Reference,
         store: &Arc<Store>,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<Digest, PackError> {
         let endpoint = self.endpoint(reference)?;
         let identifier = reference.identifier();
@@ -70,13 +70,13 @@ impl Registry {
     /// Brings an artifact and what refers to it with a given artifact type, such as its signatures. Returns the digests of
     /// both. What is listed and does not refer to the artifact, or is gone, is passed over.
     ///
-    /// Cancellation safe, as [`Registry::pull`].
+    /// Cancellation safe, as [`RegistryClient::pull`].
     pub async fn pull_with_referrers(
         &self,
         reference: &Reference,
         artifact_type: &str,
         store: &Arc<Store>,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<(Digest, Vec<Digest>), PackError> {
         let digest = self.pull(reference, store, progress).await?;
         let endpoint = self.endpoint(reference)?;
@@ -108,7 +108,7 @@ impl Registry {
         identifier: &str,
         keep: Keep,
         store: &Arc<Store>,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<Digest, PackError> {
         let claimed = Arc::clone(store);
         let _adding = blocking(move || claimed.adding()).await?;
@@ -160,17 +160,17 @@ impl Registry {
         repository: &str,
         blob: &Descriptor,
         store: &Arc<Store>,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<(), PackError> {
         let (digest, total) = (blob.digest, blob.size);
         if store.has(blob) {
-            progress.event(Event::AlreadyThere { digest, total });
+            progress.event(TransferEvent::AlreadyThere { digest, total });
             return Ok(());
         }
         loop {
             let mut partial = open(store, blob).await?;
             let resumed = partial.length();
-            progress.event(Event::Started {
+            progress.event(TransferEvent::Started {
                 digest,
                 resumed,
                 total,
@@ -187,7 +187,7 @@ impl Registry {
                 Err(error) => return Err(error),
             }
         }
-        progress.event(Event::Finished { digest, total });
+        progress.event(TransferEvent::Finished { digest, total });
         Ok(())
     }
 
@@ -197,7 +197,7 @@ impl Registry {
         repository: &str,
         blob: &Descriptor,
         partial: &mut PartialBlob,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<(), PackError> {
         let mut patience = self.patience();
         while partial.length() < blob.size {
@@ -226,7 +226,7 @@ impl Registry {
         repository: &str,
         blob: &Descriptor,
         partial: &mut PartialBlob,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<(), Failure> {
         let (digest, total) = (blob.digest, blob.size);
         let url = endpoint.url(&format!("{repository}/blobs/{digest}"));
@@ -267,7 +267,7 @@ impl Registry {
                 Err(_) => return Err(Failure::of_silence(endpoint, idle)),
             };
             partial.append(&piece).map_err(as_registry_if_wrong)?;
-            progress.event(Event::Advanced {
+            progress.event(TransferEvent::Advanced {
                 digest,
                 done: partial.length(),
                 total,

@@ -4,9 +4,9 @@ mod upload;
 
 use crate::content::{blobs_of, empty_blob};
 use crate::http::{Action, Endpoint, Failure, Payload, Request, refused, refused_with_code};
-use crate::progress::{Event, Progress};
+use crate::progress::{ProgressListener, TransferEvent};
 use crate::pull::blocking;
-use crate::registry::{Registry, header};
+use crate::registry::{RegistryClient, header};
 use bytes::Bytes;
 use chitin_pack::artifact::{Descriptor, Manifest, verify_blob};
 use chitin_pack::compat::OCI_MANIFEST;
@@ -19,7 +19,7 @@ use reqwest::{Method, StatusCode};
 use std::sync::Arc;
 use upload::Content;
 
-impl Registry {
+impl RegistryClient {
     /// Sends an artifact of the store to a registry: the blobs that it does not have, then the manifest exactly as it is
     /// here, under the reference's tag. Returns the digest, which is the local one. A manifest that refers to another one
     /// is entered in that one's list of referrers.
@@ -30,7 +30,7 @@ impl Registry {
         store: &Arc<Store>,
         digest: &Digest,
         reference: &Reference,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<Digest, PackError> {
         if let Some(named) = reference.digest
             && named != *digest
@@ -54,7 +54,7 @@ impl Registry {
         digest: &Digest,
         reference: &Reference,
         identifier: &str,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<Digest, PackError> {
         let endpoint = self.endpoint(reference)?;
         let (local, name) = (Arc::clone(store), *digest);
@@ -115,7 +115,7 @@ impl Registry {
         repository: &str,
         blob: &Descriptor,
         content: Content,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<(), PackError> {
         let (digest, total) = (blob.digest, blob.size);
         let mut patience = self.patience();
@@ -126,7 +126,7 @@ impl Registry {
             }
         };
         if is_there {
-            progress.event(Event::AlreadyThere { digest, total });
+            progress.event(TransferEvent::AlreadyThere { digest, total });
             return Ok(());
         }
         if let Content::Stored(store) = &content {
@@ -136,7 +136,7 @@ impl Registry {
         }
         self.upload(endpoint, repository, blob, &content, progress)
             .await?;
-        progress.event(Event::Finished { digest, total });
+        progress.event(TransferEvent::Finished { digest, total });
         Ok(())
     }
 

@@ -3,8 +3,8 @@
 
 use crate::content::{self, ManifestBytes};
 use crate::http::{Action, Endpoint, Request, wrong_answer};
-use crate::progress::Progress;
-use crate::registry::Registry;
+use crate::progress::ProgressListener;
+use crate::registry::RegistryClient;
 use crate::tags::next_page;
 use bytes::Bytes;
 use chitin_pack::artifact::{Descriptor, Manifest};
@@ -22,7 +22,7 @@ const MAX_PAGES: usize = 50;
 /// How often a list that somebody else writes at the same time is written again.
 const MAX_WRITES: usize = 8;
 
-impl Registry {
+impl RegistryClient {
     /// Lists what refers to a manifest of the reference's repository, with a given artifact type. An empty type means all.
     ///
     /// Cancellation safe: nothing is changed.
@@ -55,13 +55,13 @@ impl Registry {
 
     /// Sends a manifest that refers to another one, and sees to it that it is listed.
     ///
-    /// Cancellation safe, as [`Registry::push`]; it may then be there and not be listed, until it is sent again.
+    /// Cancellation safe, as [`RegistryClient::push`]; it may then be there and not be listed, until it is sent again.
     pub async fn push_referrer(
         &self,
         store: &Arc<Store>,
         digest: &Digest,
         reference: &Reference,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<Digest, PackError> {
         let manifest = Manifest::parse(&store.manifest_bytes(digest)?)?;
         if manifest.subject.is_none() {

@@ -2,7 +2,7 @@
 
 use crate::auth::Keychain;
 use crate::http::{Action, Endpoint, Failure, Patience, Request, Transport, refused, wrong_answer};
-use crate::options::Options;
+use crate::options::RegistryOptions;
 use bytes::Bytes;
 use chitin_pack::PackError;
 use chitin_pack::reference::Reference;
@@ -10,13 +10,13 @@ use reqwest::{Method, Response, StatusCode};
 
 /// Speaks to OCI registries. One value serves any number of them, at once; tokens are kept in it.
 #[derive(Debug)]
-pub struct Registry {
+pub struct RegistryClient {
     pub(crate) transport: Transport,
 }
 
-impl Registry {
+impl RegistryClient {
     /// Makes a client. Nothing is sent yet.
-    pub fn new(options: Options, keychain: Keychain) -> Result<Self, PackError> {
+    pub fn new(options: RegistryOptions, keychain: Keychain) -> Result<Self, PackError> {
         Ok(Self {
             transport: Transport::new(options, keychain)?,
         })
@@ -65,7 +65,7 @@ impl Registry {
         request: &Request<'_>,
         what: &str,
         limit: usize,
-    ) -> Result<Found, PackError> {
+    ) -> Result<FetchedBody, PackError> {
         let mut patience = self.patience();
         loop {
             match self.read_once(request, what, limit).await {
@@ -80,7 +80,7 @@ impl Registry {
         request: &Request<'_>,
         what: &str,
         limit: usize,
-    ) -> Result<Found, Failure> {
+    ) -> Result<FetchedBody, Failure> {
         let response = self.transport.send(request).await?;
         if response.status() != StatusCode::OK {
             return Err(refused(request.endpoint, what, response).await);
@@ -99,7 +99,7 @@ impl Registry {
                 .body(request.endpoint, response, limit)
                 .await?
         };
-        Ok(Found {
+        Ok(FetchedBody {
             body,
             digest,
             link,
@@ -111,7 +111,7 @@ impl Registry {
 
 /// An answer that was read.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct FetchedBody {
     pub(crate) body: Bytes,
     /// The digest that the registry gives it.
     pub(crate) digest: Option<String>,

@@ -2,7 +2,7 @@
 
 use crate::content::{empty_blob, not_an_artifact};
 use crate::http::{Action, Endpoint, Request};
-use crate::registry::Registry;
+use crate::registry::RegistryClient;
 use chitin_pack::artifact::{Artifact, Blobs, Descriptor, Manifest};
 use chitin_pack::compat::{OCI_EMPTY, OCI_MANIFEST};
 use chitin_pack::reference::Reference;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// What is looked at is small.
 const MAX_DOCUMENT_BYTES: u64 = 4 * 1024 * 1024;
 
-impl Registry {
+impl RegistryClient {
     /// Opens an artifact where it is: its manifest and config are read and checked, its layers are not there.
     ///
     /// Cancellation safe: nothing is changed.

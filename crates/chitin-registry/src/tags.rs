@@ -2,7 +2,7 @@
 
 use crate::content;
 use crate::http::{Action, Endpoint, Request, wrong_answer};
-use crate::registry::Registry;
+use crate::registry::RegistryClient;
 use chitin_pack::PackError;
 use chitin_pack::reference::Reference;
 use reqwest::{Method, Url};
@@ -19,7 +19,7 @@ struct TagList {
     tags: Option<Vec<String>>,
 }
 
-impl Registry {
+impl RegistryClient {
     /// Lists the tags of a repository, sorted. The reference's own tag plays no part.
     ///
     /// Cancellation safe: nothing is changed.

@@ -9,7 +9,7 @@ use crate::host::Host;
 use crate::identity::name_of_directory;
 use crate::notes::Notes;
 use crate::plugins::FollowedConfig;
-use crate::setup::{Configuration, Setup, Target};
+use crate::setup::{AgentTarget, Configuration, Setup};
 use crate::tools::User;
 use chitin_agent::blocking;
 use chitin_agent::turn::{Agent, NoApprover};
@@ -21,7 +21,7 @@ use chitin_protocol::session_key;
 use chitin_protocol::settings::SubagentSettings;
 use chitin_store::SessionStore;
 use chitin_tools::Approver;
-use chitin_tools::policy::Sender;
+use chitin_tools::policy::SenderKind;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -38,7 +38,7 @@ const SERVE: &str = "serve";
 /// Makes the agents of a gateway.
 pub struct ServeHost {
     host: Arc<Host>,
-    target: Target,
+    target: AgentTarget,
     model: Option<String>,
     approver: Arc<dyn Approver>,
     verb: &'static str,
@@ -84,7 +84,7 @@ impl ServeHost {
     /// Lists the agents of a configuration; none is made yet.
     pub fn new(
         host: &Arc<Host>,
-        target: &Target,
+        target: &AgentTarget,
         model: Option<&str>,
         configuration: &Configuration,
         notes: &Notes,
@@ -179,7 +179,7 @@ impl ServeHost {
             .default
             .as_ref()
             .is_some_and(|default| default.as_str() == agent_id);
-        let target = Target {
+        let target = AgentTarget {
             directory: match workspace {
                 Some(workspace) => Some(workspace.to_path_buf()),
                 None => self.target.directory.clone().filter(|_| is_default),
@@ -302,9 +302,9 @@ impl ServeHost {
         let user = User {
             depth: ask.depth,
             sender: if variant.owner {
-                Sender::Owner
+                SenderKind::Owner
             } else {
-                Sender::Other
+                SenderKind::Other
             },
             limits: variant.limits.as_ref(),
             thinking: ask.thinking,

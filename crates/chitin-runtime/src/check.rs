@@ -1,10 +1,13 @@
 //! A workspace as `chitin check` looks at it: all that the rules need, read once.
 
-use crate::context::{Claim, FileSource, TurnRequest, WhichTurn, definition_notes, named_skills};
+use crate::context::{
+    DirectoryClaim, FileSource, TurnRequest, WhichTurn, definition_notes, named_skills,
+};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Host, Setup};
 use chitin_check::{
-    Bounds, ClaimedBy, FixError, Gathered, Input, Limits, PlannedFix, Report, SkillFile,
+    Bounds, CheckInput, CheckReport, ClaimedBy, FixError, Gathered, PlannedFix, SkillFile,
+    TextLimits,
 };
 use chitin_config::settings::settings;
 use chitin_guard::Root;
@@ -23,7 +26,7 @@ pub struct WorkspaceCheck {
     root: Root,
     gathered: Gathered,
     skills: Vec<SkillFile>,
-    limits: Limits,
+    limits: TextLimits,
     shortened: Vec<(String, String)>,
     providers: Vec<String>,
     claimed: Option<Claimed>,
@@ -54,11 +57,11 @@ impl WorkspaceCheck {
         };
         let mut named = None;
         let (workspace, claimed) = match setup.claim(host)? {
-            Claim::Workspace => {
+            DirectoryClaim::Workspace => {
                 let loaded = load::load(&setup.directory, contract, &options);
                 (loaded.map_err(|e| unusable(Box::new(e)))?, None)
             }
-            Claim::Adapter(definition) => {
+            DirectoryClaim::Adapter(definition) => {
                 let claimed = Claimed {
                     notes: definition_notes(&definition),
                     adapter: definition.adapter_name.clone(),
@@ -92,10 +95,13 @@ impl WorkspaceCheck {
         // Limits of the user's own are the context's business, which knows tokens and plans.
         let reckons_by_own = own.budget.is_some() || own.small_window.is_some();
         let (limits, shortened) = if reckons_by_own {
-            (Limits::unlimited(), shortened(host, setup)?)
+            (TextLimits::unlimited(), shortened(host, setup)?)
         } else {
             let settings = settings(config, Some(setup.agent.as_str()), contract);
-            (Limits::of(contract).with_settings(&settings), Vec::new())
+            (
+                TextLimits::of(contract).with_settings(&settings),
+                Vec::new(),
+            )
         };
         Ok(Self {
             workspace,
@@ -109,9 +115,9 @@ impl WorkspaceCheck {
         })
     }
     /// Returns the findings, without those of the rules to ignore.
-    pub fn report(&self, ignore: &[String]) -> Report {
+    pub fn report(&self, ignore: &[String]) -> CheckReport {
         let root = &self.root;
-        chitin_check::check(&Input {
+        chitin_check::check(&CheckInput {
             root: Some(root),
             files: &self.gathered.files,
             names: &self.gathered.names,
@@ -128,7 +134,7 @@ impl WorkspaceCheck {
                 notes: &claimed.notes,
             }),
             ignore,
-            ..Input::new(&self.workspace)
+            ..CheckInput::new(&self.workspace)
         })
     }
 

@@ -5,14 +5,14 @@ use crate::context::session_key;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::factory::{AgentFactory, ModelSelection};
 use crate::notes::Notes;
-use crate::setup::Target;
+use crate::setup::AgentTarget;
 use crate::tools::User;
 use chitin_agent::clock::SystemClock;
 use chitin_agent::turn::{Agent, TurnInput};
-use chitin_gateway::{Gateway, GatewayParts, Surface, Surfaces, Trust, tools};
+use chitin_gateway::{AccessControl, Gateway, GatewayParts, Surface, Surfaces, tools};
 use chitin_protocol::message::ImageBlock;
-use chitin_store::{Ledger, SessionStore};
-use chitin_tools::{Approver, Offer};
+use chitin_store::{JobLog, SessionStore};
+use chitin_tools::{Approver, ToolOffer};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub struct ConversationRequest {
     /// Which session.
     pub session: SessionChoice,
     /// Workspaces and contract that sessions get which this one begins; directory and agent are those of the conversation.
-    pub target: Target,
+    pub target: AgentTarget,
     /// The model, as `provider/name`; left out, the configured one.
     pub model: Option<String>,
     /// How deeply to think.
@@ -62,7 +62,7 @@ pub struct Conversation {
     /// Runs the sessions that this one begins.
     pub gateway: Gateway,
     request: ConversationRequest,
-    offers: Arc<Vec<Offer>>,
+    offers: Arc<Vec<ToolOffer>>,
 }
 
 impl Conversation {
@@ -126,7 +126,7 @@ async fn agent(
     factory: &AgentFactory,
     request: &ConversationRequest,
     session: &str,
-    offers: &[Offer],
+    offers: &[ToolOffer],
 ) -> Result<Agent, RuntimeError> {
     let template = factory
         .template(&ModelSelection {
@@ -143,7 +143,7 @@ async fn agent(
 /// Makes the gateway. Its jobs are kept in memory.
 fn gateway(factory: &AgentFactory, request: &ConversationRequest) -> Result<Gateway, RuntimeError> {
     let configuration = &factory.setup.configuration;
-    let target = Target {
+    let target = AgentTarget {
         agent: Some(factory.setup.agent.to_string()),
         directory: Some(factory.setup.directory.clone()),
         ..request.target.clone()
@@ -159,11 +159,14 @@ fn gateway(factory: &AgentFactory, request: &ConversationRequest) -> Result<Gate
     let config = Arc::new(configuration.value().clone());
     let gateway = Gateway::new(GatewayParts {
         contract: factory.setup.contract(),
-        trust: Arc::new(Trust::volatile(Arc::clone(&config), Arc::new(SystemClock))),
+        trust: Arc::new(AccessControl::volatile(
+            Arc::clone(&config),
+            Arc::new(SystemClock),
+        )),
         config,
         host: Arc::new(agents.in_conversation(Arc::clone(&request.approver), request.verb)),
         surfaces: Surfaces::default().with(Arc::clone(&request.surface)),
-        ledger: Ledger::volatile(),
+        ledger: JobLog::volatile(),
         clock: Arc::new(SystemClock),
         zone: host.zone(),
         most_open: MOST_OPEN,

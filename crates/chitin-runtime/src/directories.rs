@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::identity::{self, Identity};
+use crate::identity::{self, AgentIdOrigin};
 use crate::notes::Notes;
 use crate::setup::{Setup, shown};
 use chitin_guard::{DirectoryBirth, ReadPolicy, Root};
@@ -79,10 +79,10 @@ pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
     let Ok(root) = Root::open(&setup.directory) else {
         return;
     };
-    if setup.identity == Identity::Configured {
+    if setup.identity == AgentIdOrigin::Configured {
         offer_own(&root, host, setup, state, notes);
     }
-    if setup.identity != Identity::Directory {
+    if setup.identity != AgentIdOrigin::Directory {
         return;
     }
     let Some(birth) = root.birth() else {

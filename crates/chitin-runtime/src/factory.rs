@@ -6,7 +6,7 @@ use crate::directories;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::mcp_servers::AgentMcpServers;
-use crate::memory::{AgentMemory, Past};
+use crate::memory::{AgentMemory, PastSessions};
 use crate::models::{self, SelectedModels};
 use crate::notes::Notes;
 use crate::reset;
@@ -14,11 +14,11 @@ use crate::setup::{Setup, chitin_home, shown, state_roots};
 use crate::tools::{self, Tools, User};
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::{Clock, SystemClock};
-use chitin_agent::engine::{ContextEngine, Registry, Resolved, slot};
+use chitin_agent::engine::{ContextEngine, EngineRegistry, Resolved, slot};
 use chitin_agent::guard::{AllGuards, PermissionGuard};
 use chitin_agent::history::{Compacting, FlushOptions, MessageStamp, Pruning};
-use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
-use chitin_agent::turn::{Agent, HistoryOptions, Parts, Surroundings};
+use chitin_agent::journal::{self, Journal, JournalRedactor, LookupDirectories, Switches};
+use chitin_agent::turn::{Agent, HistoryOptions, Parts, TurnEnvironment};
 use chitin_guard::Root;
 use chitin_model::RetryPolicy;
 use chitin_plugin::PluginSet;
@@ -194,7 +194,11 @@ impl AgentFactory {
         .await?
         .with_added(&self.tools);
         let is_on_tape = selection.record.is_some() || candidate.model.provider() == REPLAY;
-        let past = if is_on_tape { Past::Shut } else { Past::Open };
+        let past = if is_on_tape {
+            PastSessions::Shut
+        } else {
+            PastSessions::Open
+        };
         let source = WorkspaceSource::new(
             Arc::clone(&self.host),
             Arc::clone(&self.setup),
@@ -258,7 +262,7 @@ impl AgentFactory {
                 &clock,
                 notes,
             ),
-            surroundings: Surroundings {
+            surroundings: TurnEnvironment {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 invocation: vec!["chitin".to_owned(), verb.to_owned()],
             },
@@ -329,7 +333,7 @@ pub(crate) fn selected_engine(
     engines: &[Arc<dyn ContextEngine>],
     named: Option<&str>,
 ) -> Result<Resolved, RuntimeError> {
-    let mut registry = Registry::new();
+    let mut registry = EngineRegistry::new();
     for engine in engines {
         let engine = Arc::clone(engine);
         let id = engine.info().id.clone();
@@ -419,7 +423,7 @@ fn journal(
     notes: &Notes,
 ) -> Arc<dyn Fn() -> Journal + Send + Sync> {
     let rules = setup.contract().runtime.trace;
-    let places = Places {
+    let places = LookupDirectories {
         logs: state.join("logs"),
         home: host.env.get("HOME").map(PathBuf::from),
         working_directory: host.env.working_directory().to_owned(),
@@ -431,9 +435,9 @@ fn journal(
     }
     let (redactor, clock) = (Arc::clone(redactor), Arc::clone(clock));
     let say = notes.clone();
-    let around = journal::Surroundings {
+    let around = journal::JournalEnvironment {
         rules,
-        redactor: Redactor::new(move |text: &str| -> Cow<'_, str> {
+        redactor: JournalRedactor::new(move |text: &str| -> Cow<'_, str> {
             Cow::Owned(redactor.redact(text))
         }),
         clock: Arc::new(move || clock.now_ms()),

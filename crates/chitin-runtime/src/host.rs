@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorKind, RuntimeError};
 use chitin_config::env::Env;
-use chitin_model::http::{OWN_AUTHORITIES, Trust};
+use chitin_model::http::{OWN_AUTHORITIES, TlsRoots};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the command was started with.
@@ -35,14 +35,14 @@ impl Host {
     }
 
     /// Returns whom TLS trusts: the usual authorities, and those of a file that the environment names. Everything that speaks TLS asks here.
-    pub fn trust(&self) -> Trust {
+    pub fn trust(&self) -> TlsRoots {
         match self
             .env
             .get(OWN_AUTHORITIES)
             .filter(|file| !file.is_empty())
         {
-            Some(file) => Trust::with_file(self.env.resolve(file)),
-            None => Trust::default(),
+            Some(file) => TlsRoots::with_file(self.env.resolve(file)),
+            None => TlsRoots::default(),
         }
     }
 

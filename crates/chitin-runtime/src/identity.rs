@@ -26,7 +26,7 @@ const MOST_IDENTITY: u64 = 256 * 1024;
 /// Why an agent has its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Identity {
+pub enum AgentIdOrigin {
     /// The caller named it.
     Named,
     /// Configuration says which agent lives in the directory, or it is the default agent's.
@@ -40,7 +40,7 @@ pub(crate) fn of_directory(
     directory: &Path,
     configuration: &Configuration,
     host: &Host,
-) -> (AgentId, Identity) {
+) -> (AgentId, AgentIdOrigin) {
     let real = real_path(directory);
     let (config, contract) = (configuration.value(), configuration.contract);
     let default = agents::default_agent(config, contract).ok();
@@ -55,8 +55,8 @@ pub(crate) fn of_directory(
             .is_ok_and(|(workspace, _)| workspace == directory || real_path(&workspace) == real)
     };
     match default.into_iter().chain(others).find(lives_here) {
-        Some(id) => (id, Identity::Configured),
-        None => (derived(&real), Identity::Directory),
+        Some(id) => (id, AgentIdOrigin::Configured),
+        None => (derived(&real), AgentIdOrigin::Directory),
     }
 }
 

@@ -79,7 +79,7 @@ pub use error::{ErrorKind, RuntimeError, joined, without_numbers};
 pub use factory::{AgentFactory, AgentTemplate, ModelSelection};
 pub use handle::{AgentHandle, TurnMessage, TurnStream};
 pub use host::Host;
-pub use identity::{Identity, name_of_directory};
+pub use identity::{AgentIdOrigin, name_of_directory};
 pub use memory::{AgentMemory, MemoryOptions};
 pub use models::{SelectedModels, resolve_model};
 pub use notes::Notes;
@@ -88,8 +88,8 @@ pub use plugins::{adapter_registry, plugin_set};
 pub use revision::Revision;
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use setup::{
-    Configuration, Setup, Target, chitin_home, chosen_contract, config_file, guards, own_config,
-    shown,
+    AgentTarget, Configuration, Setup, chitin_home, chosen_contract, config_file, guards,
+    own_config, shown,
 };
 pub use skill_survey::SkillSurvey;
 pub use tools::{Tools, User, sandbox_config};

@@ -6,7 +6,7 @@ use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::settings::McpSettings;
 use chitin_tools::exec::Redact;
 use chitin_tools::mcp::{McpServers, McpSurroundings, McpTools, ServerConfig, servers};
-use chitin_tools::{Offer, Tool};
+use chitin_tools::{Tool, ToolOffer};
 use chitin_workspace::extensions::mcp;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -155,9 +155,9 @@ impl StartedServers {
 
 impl McpToolset {
     /// Returns the tools.
-    pub(crate) fn offers(&self) -> Vec<Offer> {
+    pub(crate) fn offers(&self) -> Vec<ToolOffer> {
         let listed = lock(&self.listed);
-        let offer = |tool: &Arc<dyn Tool>| Offer::From {
+        let offer = |tool: &Arc<dyn Tool>| ToolOffer::From {
             plugin: MCP_PLUGIN.to_owned(),
             tool: Arc::clone(tool),
         };

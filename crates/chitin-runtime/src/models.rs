@@ -6,9 +6,9 @@ use crate::factory::ModelSelection;
 use crate::host::Host;
 use crate::runtime_file;
 use crate::setup::Setup;
-use chitin_agent::turn::Candidate;
+use chitin_agent::turn::ModelCandidate;
 use chitin_config::agents;
-use chitin_context::models::{self, Model, Prices};
+use chitin_context::models::{self, ModelFacts, ModelPrices};
 use chitin_model::providers::{
     ResolveError, ResolvedModel, Sources, api_of, local_models, pick_default, resolve,
 };
@@ -30,7 +30,7 @@ const FREE: [&str; 3] = ["offline", "scripted", "replay"];
 /// The models of a conversation.
 pub struct SelectedModels {
     /// In the order in which they are tried.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<ModelCandidate>,
     /// Whether the user named the first.
     pub named: bool,
     /// What must never be seen.
@@ -41,7 +41,7 @@ pub struct SelectedModels {
 
 impl SelectedModels {
     /// Returns the candidates; all of them think as deeply as told, if anything is told.
-    pub fn thinking(&self, level: Option<&str>) -> Vec<Candidate> {
+    pub fn thinking(&self, level: Option<&str>) -> Vec<ModelCandidate> {
         let mut candidates = self.candidates.clone();
         if let Some(level) = level {
             for candidate in &mut candidates {
@@ -176,7 +176,7 @@ fn choose_from(
             }
         };
         let known = models::find(&resolved.id(), &setup.configuration.models)
-            .unwrap_or_else(|| Model::unknown(resolved.id()));
+            .unwrap_or_else(|| ModelFacts::unknown(resolved.id()));
         let window = known.context_window.or(resolved.context_window);
         let answer = known
             .max_output
@@ -198,7 +198,7 @@ fn choose_from(
             let file = host.env.resolve(file);
             model = Arc::new(RecordModel::new(model, &file));
         }
-        chosen.candidates.push(Candidate {
+        chosen.candidates.push(ModelCandidate {
             context_window: window,
             max_tokens: answer,
             price: if FREE.contains(&model.provider()) {
@@ -249,9 +249,9 @@ pub(crate) fn from_openclaw(config: &Value, setup: &Setup) -> Vec<String> {
 }
 
 /// Works out what an answer cost, by kind of token; nothing where the model's prices are unknown.
-fn shares(model: &Model, usage: &Usage) -> Option<CostShares> {
+fn shares(model: &ModelFacts, usage: &Usage) -> Option<CostShares> {
     let sent = usage.input + usage.cache_read + usage.cache_write;
-    let prices: Option<&Prices> = match &model.long_prompt {
+    let prices: Option<&ModelPrices> = match &model.long_prompt {
         Some(long) if sent > long.above => Some(&long.prices),
         Some(_) | None => model.prices.as_ref(),
     };
@@ -261,7 +261,7 @@ fn shares(model: &Model, usage: &Usage) -> Option<CostShares> {
         reason = "no price is near fifty-two bits"
     )]
     let dollars = |price: Price| price.micros() as f64 / 1e6;
-    let prices = chitin_model::cost::Prices {
+    let prices = chitin_model::cost::TokenPrices {
         input: dollars(prices.input),
         output: dollars(prices.output),
         cache_read: dollars(prices.cache_read),

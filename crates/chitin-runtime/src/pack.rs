@@ -1,6 +1,6 @@
 //! An agent's directory as an artifact: who it is, which file holds its rules, and what goes in.
 
-use crate::context::Claim;
+use crate::context::DirectoryClaim;
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
@@ -8,10 +8,10 @@ use crate::identity::name_of_directory;
 use crate::setup::{Setup, shown};
 use chitin_pack::PackError;
 use chitin_pack::build::{
-    BuildOptions, Built, MemoryFile, OwnLayers, RulesFile, WorkspaceOptions, build_profile,
+    BuildOptions, Built, MemoryFileMode, OwnLayers, RulesFile, WorkspaceOptions, build_profile,
     build_source, pack_workspace,
 };
-use chitin_pack::definition::{Identity, is_name, portable};
+use chitin_pack::definition::{PackIdentity, is_name, portable};
 use chitin_pack::store::Store;
 use chitin_workspace::adapter::NATIVE_NAME;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub struct PackRequest {
     /// The licence.
     pub license: Option<String>,
     /// Whether `MEMORY.md` goes along.
-    pub memory_file: MemoryFile,
+    pub memory_file: MemoryFileMode,
     /// Whether layers of Chitin's own are written. Without them no adapter is asked: the format of others is a map of names.
     pub own_layers: OwnLayers,
     /// How it is built.
@@ -142,11 +142,11 @@ impl Setup {
     /// and would not come back as the files that it was made of.
     pub fn rules_file(&self, host: &Host) -> Result<RulesFile, RuntimeError> {
         match self.claim(host)? {
-            Claim::Workspace => Ok(RulesFile::Agents),
-            Claim::Adapter(definition) if definition.adapter_name == NATIVE_NAME => {
+            DirectoryClaim::Workspace => Ok(RulesFile::Agents),
+            DirectoryClaim::Adapter(definition) if definition.adapter_name == NATIVE_NAME => {
                 Ok(RulesFile::Readme)
             }
-            Claim::Adapter(definition) => {
+            DirectoryClaim::Adapter(definition) => {
                 let message = format!(
                     "`{}` cannot be packed: the plugin adapter `{}` reads it, and its result is not a file in the directory.",
                     shown(&self.directory, host),
@@ -161,20 +161,20 @@ impl Setup {
 }
 
 impl PackRequest {
-    fn identity(&self, directory: &Path) -> Result<Identity, RuntimeError> {
+    fn identity(&self, directory: &Path) -> Result<PackIdentity, RuntimeError> {
         let name = match &self.name {
             Some(name) => name.clone(),
             None => named_after(directory)?,
         };
         let description = self.description.clone();
-        Ok(Identity {
+        Ok(PackIdentity {
             description: description
                 .unwrap_or_else(|| format!("The agent {}.", name_of_directory(directory))),
             name,
             version: self.version.clone(),
             author: self.author.clone(),
             license: self.license.clone(),
-            ..Identity::default()
+            ..PackIdentity::default()
         })
     }
 }

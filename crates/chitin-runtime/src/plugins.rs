@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::notes::Notes;
 use crate::setup::{Configuration, chitin_home, own_config, state_roots};
 use chitin_config::{LoadedChitinConfig, OWN_FILE};
-use chitin_contract::{Contract, Layout};
+use chitin_contract::{BlockLayout, Contract};
 use chitin_guard::Fingerprint;
 use chitin_plugin::{PluginHost, PluginSet};
 use chitin_workspace::adapter::{AdapterRegistry, OpenClawAdapter, WorkspaceAdapter};
@@ -62,12 +62,12 @@ fn unused() -> PluginHost {
 pub fn adapter_registry(plugins: &PluginSet, contract: &Contract) -> AdapterRegistry {
     // The bridge knows one level of skills; a contract with a prompt of its own says how deep it looks.
     let registry = match contract.rendering.layout {
-        Layout::ProjectContext => {
+        BlockLayout::ProjectContext => {
             AdapterRegistry::with_adapters([
                 Arc::new(OpenClawAdapter::for_contract(contract)) as Arc<dyn WorkspaceAdapter>
             ])
         }
-        Layout::Composition => AdapterRegistry::with_built_ins(),
+        BlockLayout::Composition => AdapterRegistry::with_built_ins(),
     };
     plugins.update_adapters(&registry);
     registry

@@ -5,7 +5,7 @@ use crate::factory::AgentFactory;
 use crate::handle::AgentHandle;
 use crate::host::Host;
 use crate::notes::Notes;
-use crate::setup::{Setup, Target};
+use crate::setup::{AgentTarget, Setup};
 use chitin_agent::engine::ContextEngine;
 use chitin_agent::turn::NoApprover;
 use chitin_config::env::Env;
@@ -59,7 +59,7 @@ impl Runtime {
     }
 
     /// Returns an agent: the one in a directory, the one of an id, or the default one.
-    pub fn agent(&self, target: impl Into<Target>) -> Result<AgentHandle, RuntimeError> {
+    pub fn agent(&self, target: impl Into<AgentTarget>) -> Result<AgentHandle, RuntimeError> {
         let mut target = target.into();
         target.contract = target.contract.or_else(|| self.selection.contract.clone());
         let setup = Setup::find(&self.host, &target, &self.notes)?;

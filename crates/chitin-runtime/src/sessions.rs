@@ -7,8 +7,8 @@ use chitin_config::home;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::nearest::nearest;
 use chitin_store::{
-    FileStore, Inspection, OpenClawSessions, RandomIds, Reach, SessionEntry, SessionStore,
-    StoreError,
+    BranchReach, FileStore, OpenClawSessions, RandomIds, SessionEntry, SessionStore, StoreError,
+    TranscriptInspection,
 };
 use std::collections::HashMap;
 use std::io::Write;
@@ -170,7 +170,11 @@ impl AgentSessions {
     }
 
     /// Reads a session.
-    pub fn read(&self, key: &str, reach: Reach) -> Result<Inspection, RuntimeError> {
+    pub fn read(
+        &self,
+        key: &str,
+        reach: BranchReach,
+    ) -> Result<TranscriptInspection, RuntimeError> {
         let read = match &self.files {
             SessionFiles::Own { store, .. } => store.inspect(key, reach),
             SessionFiles::OpenClaw { reader, .. } => reader.read(self.agent.as_str(), key, reach),

@@ -3,18 +3,18 @@
 use crate::contracts;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::identity::{self, Identity};
+use crate::identity::{self, AgentIdOrigin};
 use crate::notes::Notes;
 use crate::plugins::{adapter_registry, lasting_plugin_set, plugin_set};
-use chitin_config::agents::{self, Origin};
+use chitin_config::agents::{self, WorkspaceOrigin};
 use chitin_config::home;
 use chitin_config::{ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig};
-use chitin_contract::{Contract, Layout};
-use chitin_guard::{Hardlinks, Links, ReadError, Root};
+use chitin_contract::{BlockLayout, Contract};
+use chitin_guard::{Hardlinks, LinkPolicy, ReadError, Root};
 use chitin_plugin::PluginSet;
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::config::{HardlinkSetting, LinkSetting, ModelSettings};
-use chitin_protocol::settings::{PluginSettings, ProviderSettings, ServerSettings};
+use chitin_protocol::settings::{PluginSettings, ProviderSettings, ServeSettings};
 use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition, OpenClawAdapter, compose_agent};
 use chitin_workspace::load::LoadOptions;
 use chitin_workspace::skills::{Release, ReleaseChoice, SkillPlaces};
@@ -28,7 +28,7 @@ const WORKSPACE_VARIABLE: &str = "CHITIN_WORKSPACE";
 
 /// Which agent is meant: by its directory, its id, or the default one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Target {
+pub struct AgentTarget {
     /// The workspace; left out, that of the agent.
     pub directory: Option<PathBuf>,
 
@@ -42,7 +42,7 @@ pub struct Target {
     pub contract: Option<String>,
 }
 
-impl Target {
+impl AgentTarget {
     /// Means the agent of an id.
     pub fn id(id: impl Into<String>) -> Self {
         Self {
@@ -52,13 +52,13 @@ impl Target {
     }
 }
 
-impl From<&Path> for Target {
+impl From<&Path> for AgentTarget {
     fn from(directory: &Path) -> Self {
         directory.to_path_buf().into()
     }
 }
 
-impl From<PathBuf> for Target {
+impl From<PathBuf> for AgentTarget {
     fn from(directory: PathBuf) -> Self {
         Self {
             directory: Some(directory),
@@ -83,7 +83,7 @@ pub struct Configuration {
     /// The user's plugins.
     pub plugins: BTreeMap<String, PluginSettings>,
     /// What the user says about `chitin serve`.
-    pub server: ServerSettings,
+    pub server: ServeSettings,
     /// What the user says about chat networks, without what `openclaw.json` says of them.
     pub channels: BTreeMap<String, Map<String, Value>>,
     /// Which directories agents live in by `chitin.json5`.
@@ -105,7 +105,7 @@ pub struct Setup {
     /// The agent.
     pub agent: AgentId,
     /// Why the agent has its id.
-    pub identity: Identity,
+    pub identity: AgentIdOrigin,
     /// Its workspace.
     pub directory: PathBuf,
     /// Further workspaces that are composed with it, the strongest first.
@@ -200,14 +200,14 @@ impl Configuration {
         &self,
         agent: &AgentId,
         host: &Host,
-    ) -> Result<(PathBuf, Origin), RuntimeError> {
+    ) -> Result<(PathBuf, WorkspaceOrigin), RuntimeError> {
         let (config, contract) = (self.value(), self.contract);
         let rules = &contract.agents;
         let is_default = agents::default_agent(config, contract).is_ok_and(|id| id == *agent);
         let named = host.env.get(WORKSPACE_VARIABLE).map(str::trim);
         if let Some(named) = named.filter(|named| is_default && !named.is_empty()) {
             let directory = home::user_path(named, &host.env, rules).map_err(no_home)?;
-            return Ok((directory, Origin::Environment));
+            return Ok((directory, WorkspaceOrigin::Environment));
         }
         let own = self.workspaces.get(agent);
         let own = own.or(self.default_workspace.as_ref().filter(|_| is_default));
@@ -217,7 +217,7 @@ impl Configuration {
             let own = home.map_or_else(|| own.into(), |home| home.join(own));
             let own = own.to_string_lossy();
             let directory = home::user_path(&own, &host.env, rules).map_err(no_home)?;
-            return Ok((directory, Origin::ChitinConfig));
+            return Ok((directory, WorkspaceOrigin::ChitinConfig));
         }
         agents::workspace_directory(config, agent.as_str(), &host.env, contract).map_err(no_home)
     }
@@ -231,7 +231,7 @@ impl Configuration {
 
 impl Setup {
     /// Finds the workspace that the user means.
-    pub fn find(host: &Host, target: &Target, notes: &Notes) -> Result<Self, RuntimeError> {
+    pub fn find(host: &Host, target: &AgentTarget, notes: &Notes) -> Result<Self, RuntimeError> {
         let mut configuration = Configuration::read(host, target.contract.as_deref(), notes)?;
         let agent = target.agent.as_deref().map(AgentId::normalize);
         let (agent, directory, identity) = match (agent, &target.directory) {
@@ -239,13 +239,13 @@ impl Setup {
                 let directory = given_directory(given, host, configuration.contract)?;
                 let (agent, identity) = agent.map_or_else(
                     || identity::of_directory(&directory, &configuration, host),
-                    |agent| (agent, Identity::Named),
+                    |agent| (agent, AgentIdOrigin::Named),
                 );
                 (agent, directory, identity)
             }
             (agent, None) => {
                 let (agent, directory) = agent_directory(host, &configuration, agent)?;
-                (agent, directory, Identity::Configured)
+                (agent, directory, AgentIdOrigin::Configured)
             }
         };
         // What holds for the agent is known only now, when its directory gave its name.
@@ -332,8 +332,8 @@ impl Setup {
         })?;
         // Of the others the files count, as in a turn, whoever would claim the directory by itself.
         let reader = match self.contract().rendering.layout {
-            Layout::ProjectContext => OpenClawAdapter::for_contract(self.contract()),
-            Layout::Composition => OpenClawAdapter::default(),
+            BlockLayout::ProjectContext => OpenClawAdapter::for_contract(self.contract()),
+            BlockLayout::Composition => OpenClawAdapter::default(),
         };
         self.check_composed(host)?;
         let others = self.with.iter().map(|other| {
@@ -364,7 +364,7 @@ impl Setup {
     /// Returns where this workspace's skills are looked for.
     pub fn skill_places(&self, host: &Host) -> SkillPlaces {
         let trusted = match &self.options.links {
-            Some(Links::TrustedRoots(roots)) => roots.clone(),
+            Some(LinkPolicy::TrustedRoots(roots)) => roots.clone(),
             _ => Vec::new(),
         };
         let places = SkillPlaces::from_env(&self.directory, &host.env, self.contract());
@@ -502,13 +502,13 @@ fn load_options(
 ) -> Result<LoadOptions, RuntimeError> {
     let links = match &settings.links {
         None => None,
-        Some(LinkSetting::Inside) => Some(Links::EveryHopInside),
-        Some(LinkSetting::None) => Some(Links::Refuse),
+        Some(LinkSetting::Inside) => Some(LinkPolicy::EveryHopInside),
+        Some(LinkSetting::None) => Some(LinkPolicy::Refuse),
         Some(LinkSetting::TrustedRoots(roots)) => {
             let roots = roots
                 .iter()
                 .map(|root| home::user_path(root, &host.env, &contract.agents));
-            Some(Links::TrustedRoots(
+            Some(LinkPolicy::TrustedRoots(
                 roots.collect::<Result<_, _>>().map_err(no_home)?,
             ))
         }

@@ -7,26 +7,26 @@ use crate::mcp_servers::{AgentMcpServers, McpSources, McpToolset};
 use crate::memory::{AgentMemory, MemoryToolset};
 use crate::notes::Notes;
 use crate::setup::{Setup, state_roots};
-use chitin_agent::turn::Candidate;
+use chitin_agent::turn::ModelCandidate;
 use chitin_config::{ChitinSettings, home};
 use chitin_gateway::access::ToolLimits;
 use chitin_guard::{ReadError, Root};
-use chitin_model::http::{Endpoint, make_client};
+use chitin_model::http::{ModelEndpoint, make_client};
 use chitin_protocol::message::Usage;
 use chitin_protocol::settings::ExecSettings;
 use chitin_store::{FileStore, SessionStore};
-use chitin_tools::approval::{Gate, Rules};
+use chitin_tools::approval::{ApprovalRules, Gate};
 use chitin_tools::exec::{ExecLimits, ExecTool, Redact};
 use chitin_tools::files::{FileOptions, file_tools};
 use chitin_tools::mcp::McpSurroundings;
 use chitin_tools::memory_slot::{MemoryTools, memory_tools};
-use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender};
+use chitin_tools::policy::{PolicyConfig, PolicyInput, SenderKind};
 use chitin_tools::process::{Jobs, ProcessTool};
 use chitin_tools::redact::Redactor;
 use chitin_tools::sandbox::{Sandbox, SandboxConfig};
 use chitin_tools::session_status::{SessionFacts, SessionStatus, SessionStatusTool};
 use chitin_tools::web_fetch::WebFetchTool;
-use chitin_tools::{Offer, Tool, Toolbox};
+use chitin_tools::{Tool, ToolOffer, Toolbox};
 use chitin_workspace::extensions::mcp;
 use chitin_workspace::load::read_policy;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ use std::sync::Arc;
 /// in the background and tool servers belong to all turns of an agent.
 #[derive(Clone)]
 pub struct Tools {
-    offers: Vec<Offer>,
+    offers: Vec<ToolOffer>,
     mcp: Option<Arc<McpToolset>>,
 }
 
@@ -48,24 +48,24 @@ pub struct User<'a> {
     /// How deep in a tree of subagents it is, where that is known.
     pub depth: Option<u32>,
     /// Who speaks.
-    pub sender: Sender,
+    pub sender: SenderKind,
     /// What is said of tools, for the place and for whoever speaks there.
     pub limits: Option<&'a ToolLimits>,
     /// The model.
-    pub candidate: &'a Candidate,
+    pub candidate: &'a ModelCandidate,
     /// How deeply it thinks, where that is not as the agent's models do.
     pub thinking: Option<&'a str>,
     /// Tools besides the agent's own.
-    pub more: &'a [Offer],
+    pub more: &'a [ToolOffer],
 }
 
 impl<'a> User<'a> {
     /// The owner of an agent, who talks to its first model in a session that no other began.
-    pub fn owner(session: &'a str, template: &'a AgentTemplate, more: &'a [Offer]) -> Self {
+    pub fn owner(session: &'a str, template: &'a AgentTemplate, more: &'a [ToolOffer]) -> Self {
         Self {
             session,
             depth: None,
-            sender: Sender::Owner,
+            sender: SenderKind::Owner,
             limits: None,
             candidate: &template.chosen.candidates[0],
             thinking: None,
@@ -83,7 +83,7 @@ pub(crate) struct ToolBuilder<'a> {
     pub store: &'a Arc<FileStore>,
     pub memory: &'a Arc<AgentMemory>,
     pub mcp: &'a Arc<AgentMcpServers>,
-    pub candidate: &'a Candidate,
+    pub candidate: &'a ModelCandidate,
     pub redactor: &'a Arc<Redactor>,
     pub notes: &'a Notes,
 }
@@ -94,7 +94,7 @@ pub(crate) const EMBEDDER: &str = "embedder";
 impl Tools {
     /// Adds tools of an embedding program.
     pub(crate) fn with_added(mut self, tools: &[Arc<dyn Tool>]) -> Self {
-        self.offers.extend(tools.iter().map(|tool| Offer::From {
+        self.offers.extend(tools.iter().map(|tool| ToolOffer::From {
             plugin: EMBEDDER.to_owned(),
             tool: Arc::clone(tool),
         }));
@@ -131,7 +131,7 @@ impl Tools {
             input.group.clone_from(&limits.room);
             input.by_sender.clone_from(&limits.sender);
         }
-        let mut offers: Vec<Offer> = self.offers.iter().chain(user.more).cloned().collect();
+        let mut offers: Vec<ToolOffer> = self.offers.iter().chain(user.more).cloned().collect();
         offers.extend(self.mcp.iter().flat_map(|mcp| mcp.offers()));
         let rules = &contract.runtime.tools;
         let toolbox = Toolbox::new(rules, &input, offers, Arc::clone(redactor));
@@ -150,17 +150,17 @@ impl ToolBuilder<'_> {
     /// Makes the tools.
     pub(crate) async fn tools(&self) -> Result<Tools, RuntimeError> {
         let rules = &self.setup.contract().runtime.tools;
-        let mut offers: Vec<Offer> = file_tools(rules, self.files())
+        let mut offers: Vec<ToolOffer> = file_tools(rules, self.files())
             .into_iter()
-            .map(Offer::Own)
+            .map(ToolOffer::Own)
             .collect();
-        offers.push(Offer::Own(Arc::new(SessionStatusTool::new(Arc::new(
+        offers.push(ToolOffer::Own(Arc::new(SessionStatusTool::new(Arc::new(
             self.status(),
         )))));
         let memory = MemoryToolset(Arc::clone(self.memory));
         let memory = Some(&memory).filter(|_| self.memory.options.enabled);
         let remembering = memory_tools(memory.map(|memory| memory as &dyn MemoryTools));
-        offers.extend(remembering.into_iter().map(Offer::Own));
+        offers.extend(remembering.into_iter().map(ToolOffer::Own));
         let sandbox = self.sandbox()?;
         let gate = self.gate();
         let mut mcp = None;
@@ -171,7 +171,7 @@ impl ToolBuilder<'_> {
         let trust = self.host.trust();
         let tls = Arc::new(move || trust.tls());
         let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), tls);
-        offers.extend(fetch.map(|tool| Offer::Own(Arc::new(tool))));
+        offers.extend(fetch.map(|tool| ToolOffer::Own(Arc::new(tool))));
         Ok(Tools { offers, mcp })
     }
 
@@ -191,12 +191,12 @@ impl ToolBuilder<'_> {
     /// agent's guard has judged before.
     fn gate(&self) -> Arc<Gate> {
         let config = self.setup.configuration.value();
-        let rules = Rules::new(config.pointer("/tools/exec"), &self.own.exec, None);
+        let rules = ApprovalRules::new(config.pointer("/tools/exec"), &self.own.exec, None);
         Arc::new(Gate::new(rules))
     }
 
     /// Makes the tools that run commands, in the sandbox that the machine offers.
-    fn commands(&self, sandbox: &Arc<Sandbox>, gate: &Arc<Gate>) -> Vec<Offer> {
+    fn commands(&self, sandbox: &Arc<Sandbox>, gate: &Arc<Gate>) -> Vec<ToolOffer> {
         let settings = &self.own.exec;
         let jobs = Arc::new(Jobs::new(settings.jobs));
         let exec = ExecTool::new(
@@ -207,8 +207,8 @@ impl ToolBuilder<'_> {
             ExecLimits::from_settings(settings),
         );
         vec![
-            Offer::Own(Arc::new(exec)),
-            Offer::Own(Arc::new(ProcessTool::new(jobs, Arc::clone(gate)))),
+            ToolOffer::Own(Arc::new(exec)),
+            ToolOffer::Own(Arc::new(ProcessTool::new(jobs, Arc::clone(gate)))),
         ]
     }
 
@@ -231,7 +231,7 @@ impl ToolBuilder<'_> {
             sandbox: Arc::clone(sandbox),
             environment: environment(self.host),
             http: Arc::new(move || {
-                make_client(&Endpoint::new("https://localhost").with_trust(trust.clone()))
+                make_client(&ModelEndpoint::new("https://localhost").with_trust(trust.clone()))
             }),
         };
         let sources = McpSources {

@@ -1,8 +1,8 @@
 //! One request: may it, what is it, what is the answer.
 
+use crate::auth::{self, Needs};
 use crate::body::Body;
 use crate::connection::Seat;
-use crate::door::{self, Needs};
 use crate::error::{ApiError, ErrorFormat};
 use crate::metrics::Label;
 use crate::operations::{Access, Endpoint, Operation};
@@ -75,8 +75,8 @@ fn admit(
 ) -> Result<Route, ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
     shared.count_request(caller.address)?;
-    shared.door.check_host(headers, uri, caller.local)?;
-    shared.door.check_origin(headers)?;
+    shared.auth.check_host(headers, uri, caller.local)?;
+    shared.auth.check_origin(headers)?;
     let token = match &route {
         Ok(Route::Page(_) | Route::Webhook(_)) => false,
         Ok(Route::Operation(operation, _)) => operation.access == Access::Token,
@@ -92,7 +92,7 @@ fn admit(
         Ok(route) => Ok(route),
         Err(NoRoute::Unknown) => Err(ApiError::missing("There is no such endpoint.")),
         Err(NoRoute::Method(allow)) => Err(ApiError {
-            allow: Some(allow.clone()),
+            allow: Some(allow.as_str().into()),
             ..ApiError::new(
                 StatusCode::METHOD_NOT_ALLOWED,
                 "method_not_allowed",
@@ -122,10 +122,10 @@ fn authorize(
     route: Option<&Route>,
 ) -> Result<(), ApiError> {
     let headers = request.headers();
-    if shared.door.lets_in(headers) {
+    if shared.auth.lets_in(headers) {
         return Ok(());
     }
-    let Some(name) = door::cookie(headers, login::COOKIE).filter(|_| !door::has_token(headers))
+    let Some(name) = auth::cookie(headers, login::COOKIE).filter(|_| !auth::has_token(headers))
     else {
         shared.count_failure(caller.address)?;
         return Err(unauthorized());
@@ -141,7 +141,7 @@ fn authorize(
         _ if reads => Needs::NoOrigin,
         _ => Needs::Origin,
     };
-    shared.door.check_page(headers, needs)?;
+    shared.auth.check_page(headers, needs)?;
     let proof = headers.get(login::CSRF_HEADER);
     if reads || proof.is_some_and(|proof| proof.as_bytes().ct_eq(csrf.as_bytes()).into()) {
         return Ok(());

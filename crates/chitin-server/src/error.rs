@@ -4,7 +4,7 @@ use crate::body::Body;
 use crate::workspace_api::{CurrentFile, WorkspaceApiError, WorkspaceApiErrorKind};
 use bytes::Bytes;
 use chitin_gateway::access::TrustError;
-use chitin_gateway::{HostError, Refusal};
+use chitin_gateway::{HostError, IntakeRefusal};
 use chitin_store::StoreError;
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Response, StatusCode};
@@ -84,7 +84,7 @@ pub struct ApiError {
     /// After how many seconds it may work.
     pub retry_after: Option<u64>,
     /// The methods that would do.
-    pub allow: Option<String>,
+    pub allow: Option<Box<str>>,
 }
 
 /// The format of error bodies.
@@ -213,7 +213,7 @@ impl ApiError {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         let allow = self.allow.as_ref();
-        if let Some(allow) = allow.and_then(|allow| HeaderValue::try_from(allow).ok()) {
+        if let Some(allow) = allow.and_then(|allow| HeaderValue::from_str(allow).ok()) {
             headers.insert(ALLOW, allow);
         }
         match self.status {
@@ -231,34 +231,38 @@ impl ApiError {
     }
 }
 
-impl From<Refusal> for ApiError {
-    fn from(refusal: Refusal) -> Self {
+impl From<IntakeRefusal> for ApiError {
+    fn from(refusal: IntakeRefusal) -> Self {
         let said = sentence(&refusal.to_string());
         match refusal {
-            Refusal::Closing => Self::closing(),
-            Refusal::Empty => Self::new(StatusCode::BAD_REQUEST, "empty_message", said),
-            Refusal::TooLarge(_) => {
+            IntakeRefusal::Closing => Self::closing(),
+            IntakeRefusal::Empty => Self::new(StatusCode::BAD_REQUEST, "empty_message", said),
+            IntakeRefusal::TooLarge(_) => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "message_too_large", said)
             }
-            Refusal::UnknownAgent { nearest, .. } => {
+            IntakeRefusal::UnknownAgent { nearest, .. } => {
                 let problem = Self::new(StatusCode::NOT_FOUND, "unknown_agent", said);
                 match nearest {
                     Some(nearest) => problem.hint(format!("Did you mean `{nearest}`?")),
                     None => problem.hint("`GET /api/agents` lists them."),
                 }
             }
-            Refusal::BadSession { .. } => Self::new(StatusCode::BAD_REQUEST, "bad_session", said),
-            Refusal::ChannelShut { .. } => Self::new(StatusCode::FORBIDDEN, "channel_shut", said),
-            Refusal::NoRoute(error) => {
+            IntakeRefusal::BadSession { .. } => {
+                Self::new(StatusCode::BAD_REQUEST, "bad_session", said)
+            }
+            IntakeRefusal::ChannelShut { .. } => {
+                Self::new(StatusCode::FORBIDDEN, "channel_shut", said)
+            }
+            IntakeRefusal::NoRoute(error) => {
                 Self::new(StatusCode::CONFLICT, "no_route", said).hint(error.hint())
             }
-            Refusal::Full { .. } | Refusal::TooMuch => Self {
+            IntakeRefusal::Full { .. } | IntakeRefusal::TooMuch => Self {
                 retry_after: Some(5),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "full", said)
             },
-            Refusal::QueueFull { .. } => Self::too_many("queue_full", said, 5),
-            Refusal::Store(error) => Self::from(error),
-            Refusal::Host(error) => Self::from(error),
+            IntakeRefusal::QueueFull { .. } => Self::too_many("queue_full", said, 5),
+            IntakeRefusal::Store(error) => Self::from(error),
+            IntakeRefusal::Host(error) => Self::from(error),
         }
     }
 }

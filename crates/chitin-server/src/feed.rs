@@ -4,8 +4,8 @@ use crate::follow::End;
 use crate::phase::Phase;
 use crate::shared::Shared;
 use bytes::Bytes;
-use chitin_gateway::events::{Happening, What};
-use chitin_gateway::{Accepted, Heard, Outcome, Subscription};
+use chitin_gateway::events::{EventKind, GatewayEvent};
+use chitin_gateway::{Accepted, JobOutcome, ListenerEvent, Subscription};
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 #[serde(untagged)]
 pub(crate) enum StreamEvent<'a> {
     /// Something happened.
-    Gateway(&'a Happening),
+    Gateway(&'a GatewayEvent),
     /// A job had finished before its message was sent again.
     FinishedBefore(FinishedBefore),
     /// The client was too slow and lost events.
@@ -40,11 +40,11 @@ pub(crate) struct FinishedBefore {
     /// Always `finished`.
     kind: &'static str,
     /// How its turn ended.
-    outcome: Outcome,
+    outcome: JobOutcome,
 }
 
 impl FinishedBefore {
-    pub(crate) fn new(accepted: Accepted, outcome: Outcome) -> Self {
+    pub(crate) fn new(accepted: Accepted, outcome: JobOutcome) -> Self {
         Self {
             session_key: accepted.session_key,
             job_id: accepted.job_id,
@@ -163,15 +163,15 @@ impl Feed {
         }
     }
 
-    fn told(&mut self, heard: &Heard) -> Bytes {
+    fn told(&mut self, heard: &ListenerEvent) -> Bytes {
         match heard {
-            Heard::Happening(happening) => {
+            ListenerEvent::Happening(happening) => {
                 let ends = End::of(&happening.what).is_some();
                 self.over = ends && self.until == Until::JobEnds;
                 let event = StreamEvent::Gateway(happening);
                 frame(Some(happening.seq), kind(&happening.what), &event)
             }
-            Heard::Missed(count) => {
+            ListenerEvent::Missed(count) => {
                 let missed = MissedEvents { count: *count };
                 frame(None, "missed", &StreamEvent::Missed(missed))
             }
@@ -180,15 +180,15 @@ impl Feed {
 }
 
 /// Returns the name of the event, as it also stands in its data.
-pub(crate) fn kind(what: &What) -> &'static str {
+pub(crate) fn kind(what: &EventKind) -> &'static str {
     match what {
-        What::Accepted { .. } => "accepted",
-        What::Turn { .. } => "turn",
-        What::Delivered { .. } => "delivered",
-        What::NotDelivered { .. } => "not-delivered",
-        What::Merged { .. } => "merged",
-        What::Dropped { .. } => "dropped",
-        What::Spawned { .. } => "spawned",
-        What::Finished { .. } => "finished",
+        EventKind::Accepted { .. } => "accepted",
+        EventKind::Turn { .. } => "turn",
+        EventKind::Delivered { .. } => "delivered",
+        EventKind::NotDelivered { .. } => "not-delivered",
+        EventKind::Merged { .. } => "merged",
+        EventKind::Dropped { .. } => "dropped",
+        EventKind::Spawned { .. } => "spawned",
+        EventKind::Finished { .. } => "finished",
     }
 }

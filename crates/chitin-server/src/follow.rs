@@ -2,8 +2,8 @@
 
 use crate::error::{ApiError, sentence};
 use crate::phase::Phase;
-use chitin_gateway::events::What;
-use chitin_gateway::{Heard, Outcome, Subscription};
+use chitin_gateway::events::EventKind;
+use chitin_gateway::{JobOutcome, ListenerEvent, Subscription};
 use hyper::StatusCode;
 use tokio::sync::watch;
 
@@ -11,23 +11,23 @@ use tokio::sync::watch;
 #[derive(Debug, Clone)]
 pub(crate) enum End {
     /// Its turn is over.
-    Finished(Outcome),
+    Finished(JobOutcome),
     /// It was let go.
     Dropped(String),
 }
 
 impl End {
     /// Says whether something that happened is the end of a job.
-    pub(crate) fn of(what: &What) -> Option<Self> {
+    pub(crate) fn of(what: &EventKind) -> Option<Self> {
         match what {
-            What::Finished { outcome } => Some(Self::Finished(outcome.clone())),
-            What::Dropped { reason } => Some(Self::Dropped(reason.clone())),
-            What::Accepted { .. }
-            | What::Turn { .. }
-            | What::Delivered { .. }
-            | What::NotDelivered { .. }
-            | What::Merged { .. }
-            | What::Spawned { .. } => None,
+            EventKind::Finished { outcome } => Some(Self::Finished(outcome.clone())),
+            EventKind::Dropped { reason } => Some(Self::Dropped(reason.clone())),
+            EventKind::Accepted { .. }
+            | EventKind::Turn { .. }
+            | EventKind::Delivered { .. }
+            | EventKind::NotDelivered { .. }
+            | EventKind::Merged { .. }
+            | EventKind::Spawned { .. } => None,
         }
     }
 }
@@ -36,7 +36,7 @@ impl End {
 pub(crate) async fn next(
     subscription: &mut Subscription,
     phase: &mut watch::Receiver<Phase>,
-) -> Result<Heard, ApiError> {
+) -> Result<ListenerEvent, ApiError> {
     tokio::select! {
         biased;
         heard = subscription.next() => heard.ok_or_else(unfinished),
@@ -51,7 +51,7 @@ pub(crate) async fn end(
 ) -> Result<End, ApiError> {
     loop {
         // The end is the last thing that is told, so it is never among what was missed.
-        if let Heard::Happening(happening) = next(subscription, &mut phase).await?
+        if let ListenerEvent::Happening(happening) = next(subscription, &mut phase).await?
             && let Some(end) = End::of(&happening.what)
         {
             return Ok(end);

@@ -19,16 +19,16 @@
 //! # }
 //! ```
 //!
-//! Reading order: `server.rs` (sockets, the end), `answer.rs` (one request), `door.rs` and `login.rs` (who may),
+//! Reading order: `server.rs` (sockets, the end), `answer.rs` (one request), `auth.rs` and `login.rs` (who may),
 //! `operations.rs` (what there is), then `api/`, `openai/`. The page itself is in `page/`; what it asks about workspaces is `workspace_api/`.
 
 mod answer;
 mod api;
 mod attached;
+mod auth;
 mod body;
 mod compat;
 mod connection;
-mod door;
 mod error;
 mod feed;
 mod follow;

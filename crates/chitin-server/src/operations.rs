@@ -18,7 +18,7 @@ use crate::workspace_api::{
     TraceList, TraceReply, TurnList,
 };
 use chitin_gateway::Accepted;
-use chitin_gateway::route::Explanation;
+use chitin_gateway::route::RouteExplanation;
 
 /// Which method an operation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +210,7 @@ operations! {
             optional("team", "The team."), several("role", "A role of the sender."), optional("thread", "The thread."),
             optional("sender", "The sender.")
         ],
-        replies {200: json::<Explanation>};
+        replies {200: json::<RouteExplanation>};
     Routes: Get "/api/routes", Token, "route", "Lists the bindings of the configuration.",
         replies {200: json::<BindingList>};
     Channels: Get "/api/channels", Token, "channels", "Returns the state of chat channels, and refused messages.",

@@ -43,15 +43,15 @@ impl Route {
             spelled => name(spelled).ok_or(NoRoute::Unknown)?,
         };
         let mut takes = operations.iter().map(|(operation, _)| *operation);
-        match takes.find(|operation| operation.verb.methods().contains(&method)) {
-            Some(operation) => Ok(Self::Operation(operation, name)),
-            None => {
-                let methods = operations.iter().map(|(operation, _)| operation.verb);
-                let methods: Vec<&str> = methods
-                    .flat_map(|verb| verb.methods().iter().copied())
-                    .collect();
-                Err(NoRoute::Method(methods.join(", ")))
-            }
+        if let Some(operation) = takes.find(|operation| operation.verb.methods().contains(&method))
+        {
+            Ok(Self::Operation(operation, name))
+        } else {
+            let methods = operations.iter().map(|(operation, _)| operation.verb);
+            let methods: Vec<&str> = methods
+                .flat_map(|verb| verb.methods().iter().copied())
+                .collect();
+            Err(NoRoute::Method(methods.join(", ")))
         }
     }
 }

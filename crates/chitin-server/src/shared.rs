@@ -1,7 +1,7 @@
 //! What all connections of a server share.
 
 use crate::attached::Attached;
-use crate::door::Door;
+use crate::auth::Auth;
 use crate::error::ApiError;
 use crate::login::{self, Logins, Moment};
 use crate::metrics::Metrics;
@@ -11,7 +11,7 @@ use crate::rate::Rate;
 use crate::settings::{Limits, ServerSettings};
 use crate::socket::Written;
 use crate::workspace_api::{WorkspaceApi, WorkspaceApiError, WorkspaceApiErrorKind};
-use chitin_gateway::{Accepted, Gateway, Incoming};
+use chitin_gateway::{Accepted, Gateway, IncomingMessage};
 use secrecy::ExposeSecret;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 /// What all connections of a server share.
 pub(crate) struct Shared {
     pub(crate) gateway: Gateway,
-    pub(crate) door: Door,
+    pub(crate) auth: Auth,
     pub(crate) limits: Limits,
     pub(crate) phase: watch::Receiver<Phase>,
     pub(crate) tasks: TaskTracker,
@@ -55,7 +55,7 @@ impl Shared {
         let logins = Logins::new(settings.token.expose_secret(), attached.logins.clone());
         Self {
             gateway,
-            door: Door::new(settings),
+            auth: Auth::new(settings),
             phase,
             tasks: TaskTracker::new(),
             cut: CancellationToken::new(),
@@ -137,7 +137,7 @@ impl Shared {
     }
 
     /// Hands a message in. It is taken in wholly even if its sender goes away meanwhile.
-    pub(crate) async fn accept(&self, incoming: Incoming) -> Result<Accepted, ApiError> {
+    pub(crate) async fn accept(&self, incoming: IncomingMessage) -> Result<Accepted, ApiError> {
         let gateway = self.gateway.clone();
         let accepting = self
             .tasks

@@ -1,7 +1,7 @@
 //! The surface of whoever talks over HTTP.
 
-use chitin_gateway::surface::{Action, Done, Threads};
-use chitin_gateway::{Address, Capabilities, Outgoing, Sent, Surface, SurfaceError};
+use chitin_gateway::surface::{SurfaceAction, SurfaceOutcome, Threads};
+use chitin_gateway::{Address, OutgoingMessage, Sent, Surface, SurfaceCapabilities, SurfaceError};
 use chitin_text::TextFormat;
 use futures_util::future::BoxFuture;
 
@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 /// others; nothing else is kept. So there are addresses such as `web:direct:ada`.
 #[derive(Debug)]
 pub struct WebSurface {
-    capabilities: Capabilities,
+    capabilities: SurfaceCapabilities,
 }
 
 impl WebSurface {
@@ -20,7 +20,7 @@ impl WebSurface {
 impl Default for WebSurface {
     fn default() -> Self {
         Self {
-            capabilities: Capabilities {
+            capabilities: SurfaceCapabilities {
                 format: TextFormat::Markdown,
                 // An event is no chat message: nobody has to cut it.
                 max_chars: 1 << 20,
@@ -42,14 +42,14 @@ impl Surface for WebSurface {
         Self::ID
     }
 
-    fn capabilities(&self) -> &Capabilities {
+    fn capabilities(&self) -> &SurfaceCapabilities {
         &self.capabilities
     }
 
     fn send<'a>(
         &'a self,
         _: &'a Address,
-        message: &'a Outgoing,
+        message: &'a OutgoingMessage,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
         // The gateway tells whoever listens that it is delivered, with its text.
         let message_id = message.key.clone();
@@ -59,11 +59,11 @@ impl Surface for WebSurface {
     fn act<'a>(
         &'a self,
         to: &'a Address,
-        action: &'a Action,
-    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        action: &'a SurfaceAction,
+    ) -> BoxFuture<'a, Result<SurfaceOutcome, SurfaceError>> {
         let done = match action {
             // A thread is there as soon as it has a name: whoever listens sees where words go.
-            Action::ThreadCreate { message_id, .. } => Ok(Done::Thread {
+            SurfaceAction::ThreadCreate { message_id, .. } => Ok(SurfaceOutcome::Thread {
                 address: Address {
                     thread_id: Some(match message_id {
                         Some(message) => message.clone(),

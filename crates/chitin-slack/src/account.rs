@@ -5,8 +5,8 @@ use crate::lines::Lines;
 use crate::people::{Person, Room};
 use crate::recent::Recent;
 use crate::settings::AccountSettings;
-use crate::slack::{Note, Tokens};
-use crate::web::{Answer, CallError, Client, Web};
+use crate::slack::{SlackNotes, SlackTokens};
+use crate::web::{CallError, Client, SlackResponse, Web};
 use chitin_gateway::surface::{self, Connection};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(crate) struct Account {
     pub(crate) app: Option<Web>,
     pub(crate) signing_secret: Option<SecretString>,
     pub(crate) client: Client,
-    pub(crate) note: Note,
+    pub(crate) note: SlackNotes,
     /// Events that were dealt with, by id, and messages, by place and time.
     pub(crate) seen: Recent<()>,
     pub(crate) people: Recent<Arc<Person>>,
@@ -61,9 +61,9 @@ impl Account {
     pub(crate) fn new(
         id: String,
         settings: AccountSettings,
-        tokens: Tokens,
+        tokens: SlackTokens,
         client: Client,
-        note: Note,
+        note: SlackNotes,
     ) -> Self {
         let web = |token| Web::new(client.clone(), settings.clone(), token);
         Self {
@@ -100,7 +100,7 @@ impl Account {
         &self,
         method: &'static str,
         arguments: &[(&str, &str)],
-    ) -> Result<Answer, CallError> {
+    ) -> Result<SlackResponse, CallError> {
         let answer = self.web.call(method, arguments).await;
         if let Err(error) = &answer
             && error.is_about_the_token()

@@ -11,7 +11,7 @@ const SHOWN: usize = 60;
 
 /// What came.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Payload {
+pub enum SlackPayload {
     /// Slack asks whether we are there; the text is given back.
     Challenge(String),
     /// Something happened.
@@ -26,14 +26,14 @@ pub struct Happened {
     /// The team.
     pub team_id: Option<String>,
     /// What.
-    pub event: Event,
+    pub event: SlackEvent,
 }
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
+pub enum SlackEvent {
     /// Somebody wrote something.
-    Message(Message),
+    Message(SlackMessageEvent),
     /// The app was taken out of the workspace, or its tokens were taken back.
     Revoked,
     /// Something that is no message for us, and why.
@@ -42,11 +42,11 @@ pub enum Event {
 
 /// A message.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Message {
+pub struct SlackMessageEvent {
     /// Where.
     pub channel: String,
     /// What kind of place that is, when it is said.
-    pub kind: Option<Kind>,
+    pub kind: Option<SlackChannelKind>,
     /// Who.
     pub user: Option<String>,
     /// What, in Slack's own writing.
@@ -62,10 +62,10 @@ pub struct Message {
     /// Whether Slack says that we are named in it.
     pub named: bool,
     /// The files that hang on it.
-    pub files: Vec<FileFacts>,
+    pub files: Vec<SlackFile>,
 }
 
-impl Message {
+impl SlackMessageEvent {
     /// Returns the thread that it stands in. A message that only began one stands in none.
     pub fn thread(&self) -> Option<&str> {
         let thread = self.thread_ts.as_deref()?;
@@ -75,7 +75,7 @@ impl Message {
 
 /// What kind of place something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SlackChannelKind {
     /// A conversation with one person.
     Direct,
     /// One with several.
@@ -84,7 +84,7 @@ pub enum Kind {
     Channel,
 }
 
-impl Kind {
+impl SlackChannelKind {
     fn read(text: &str) -> Option<Self> {
         match text {
             "im" => Some(Self::Direct),
@@ -97,7 +97,7 @@ impl Kind {
 
 /// What is said of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct FileFacts {
+pub struct SlackFile {
     /// Slack's name for it.
     pub id: String,
     /// What it is called.
@@ -115,7 +115,7 @@ pub struct FileFacts {
 /// # Errors
 ///
 /// What is wrong with it, as a sentence.
-pub fn read(bytes: &[u8]) -> Result<Payload, String> {
+pub fn read(bytes: &[u8]) -> Result<SlackPayload, String> {
     let value: Value =
         serde_json::from_slice(bytes).map_err(|error| format!("It is no JSON: {error}."))?;
     payload(&value)
@@ -126,17 +126,17 @@ pub fn read(bytes: &[u8]) -> Result<Payload, String> {
 /// # Errors
 ///
 /// What is wrong with it, as a sentence.
-pub fn payload(value: &Value) -> Result<Payload, String> {
+pub fn payload(value: &Value) -> Result<SlackPayload, String> {
     match value["type"].as_str() {
         Some("url_verification") => match value["challenge"].as_str() {
             Some(challenge) if challenge.len() <= 1_024 => {
-                Ok(Payload::Challenge(challenge.to_owned()))
+                Ok(SlackPayload::Challenge(challenge.to_owned()))
             }
             _ => Err("A challenge without a text.".to_owned()),
         },
         Some("event_callback") => {
             let event_id = value["event_id"].as_str();
-            Ok(Payload::Event(Box::new(Happened {
+            Ok(SlackPayload::Event(Box::new(Happened {
                 event_id: event_id.filter(|id| is_id(id)).map(str::to_owned),
                 team_id: id(&value["team_id"]),
                 event: event(&value["event"])?,
@@ -147,29 +147,29 @@ pub fn payload(value: &Value) -> Result<Payload, String> {
     }
 }
 
-fn event(event: &Value) -> Result<Event, String> {
+fn event(event: &Value) -> Result<SlackEvent, String> {
     let Some(kind) = event["type"].as_str() else {
         return Err("An event that does not say of which kind it is.".to_owned());
     };
     match kind {
         "message" | "app_mention" => {}
-        "app_uninstalled" => return Ok(Event::Revoked),
+        "app_uninstalled" => return Ok(SlackEvent::Revoked),
         "tokens_revoked" => {
             let bots = event["tokens"]["bot"].as_array();
             let ours = bots.is_some_and(|bots| !bots.is_empty());
             return Ok(if ours {
-                Event::Revoked
+                SlackEvent::Revoked
             } else {
-                Event::Other(kind.to_owned())
+                SlackEvent::Other(kind.to_owned())
             });
         }
-        other => return Ok(Event::Other(shown(other))),
+        other => return Ok(SlackEvent::Other(shown(other))),
     }
     match event["subtype"].as_str() {
         None | Some("file_share" | "thread_broadcast") => {}
-        Some(other) => return Ok(Event::Other(format!("message.{}", shown(other)))),
+        Some(other) => return Ok(SlackEvent::Other(format!("message.{}", shown(other)))),
     }
-    message(event, kind == "app_mention").map(Event::Message)
+    message(event, kind == "app_mention").map(SlackEvent::Message)
 }
 
 /// Reads a message, also one of the past.
@@ -177,7 +177,7 @@ fn event(event: &Value) -> Result<Event, String> {
 /// # Errors
 ///
 /// What is wrong with it, as a sentence.
-pub fn message(event: &Value, named: bool) -> Result<Message, String> {
+pub fn message(event: &Value, named: bool) -> Result<SlackMessageEvent, String> {
     let channel = id(&event["channel"]).ok_or("A message without a channel.")?;
     let ts = timestamp(&event["ts"])
         .or_else(|| timestamp(&event["event_ts"]))
@@ -191,9 +191,11 @@ pub fn message(event: &Value, named: bool) -> Result<Message, String> {
         Value::String(text) => text,
         _ => return Err("A message whose text is no text.".to_owned()),
     };
-    let kind = event["channel_type"].as_str().and_then(Kind::read);
-    Ok(Message {
-        kind: kind.or_else(|| channel.starts_with('D').then_some(Kind::Direct)),
+    let kind = event["channel_type"]
+        .as_str()
+        .and_then(SlackChannelKind::read);
+    Ok(SlackMessageEvent {
+        kind: kind.or_else(|| channel.starts_with('D').then_some(SlackChannelKind::Direct)),
         channel,
         user: id(&event["user"]),
         text: text.to_owned(),
@@ -207,13 +209,13 @@ pub fn message(event: &Value, named: bool) -> Result<Message, String> {
 }
 
 /// Reads the files of a message.
-pub fn files(value: &Value) -> Vec<FileFacts> {
+pub fn files(value: &Value) -> Vec<SlackFile> {
     let files = value.as_array().into_iter().flatten().take(MOST_FILES);
     files.filter_map(file).collect()
 }
 
 /// Reads what is said of a file.
-pub(crate) fn file(value: &Value) -> Option<FileFacts> {
+pub(crate) fn file(value: &Value) -> Option<SlackFile> {
     let url = ["url_private_download", "url_private"]
         .iter()
         .find_map(|key| value[key].as_str());
@@ -230,7 +232,7 @@ pub(crate) fn file(value: &Value) -> Option<FileFacts> {
         .filter(|sign| !sign.is_control())
         .take(200)
         .collect();
-    Some(FileFacts {
+    Some(SlackFile {
         id: id(&value["id"])?,
         name: if name.trim_matches(['.', ' ']).is_empty() {
             "file".to_owned()

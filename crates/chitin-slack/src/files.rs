@@ -1,7 +1,7 @@
 //! Files that hang on messages: pictures are looked at, short texts read, the rest told of.
 
 use crate::account::Account;
-use crate::event::{FileFacts, file};
+use crate::event::{SlackFile, file};
 use crate::web::CallError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -26,7 +26,7 @@ const TEXTS: [&str; 5] = [
 
 impl Account {
     /// Fetches what hangs on a message. What cannot be fetched is told of by its name.
-    pub(crate) async fn look_at(&self, files: &[FileFacts]) -> (Vec<ImageBlock>, Vec<Hanging>) {
+    pub(crate) async fn look_at(&self, files: &[SlackFile]) -> (Vec<ImageBlock>, Vec<Hanging>) {
         let (mut pictures, mut others) = (Vec::new(), Vec::new());
         for (number, facts) in files.iter().enumerate() {
             let facts = self.completed(facts).await;
@@ -67,7 +67,7 @@ impl Account {
     }
 
     /// Fetches a file.
-    pub(crate) async fn fetch(&self, facts: &FileFacts) -> Result<Vec<u8>, CallError> {
+    pub(crate) async fn fetch(&self, facts: &SlackFile) -> Result<Vec<u8>, CallError> {
         let method = "files.info";
         let url = facts.url.as_deref();
         let url = url.ok_or_else(|| CallError::odd(method, "Slack does not say where it is"))?;
@@ -75,7 +75,7 @@ impl Account {
     }
 
     /// Returns the facts of a file; those that the message left out are asked for.
-    pub(crate) async fn completed(&self, facts: &FileFacts) -> FileFacts {
+    pub(crate) async fn completed(&self, facts: &SlackFile) -> SlackFile {
         if facts.url.is_some() {
             return facts.clone();
         }
@@ -86,7 +86,7 @@ impl Account {
             .unwrap_or_else(|| facts.clone())
     }
 
-    fn tell(&self, facts: &FileFacts, reason: &str) {
+    fn tell(&self, facts: &SlackFile, reason: &str) {
         (self.note)(&format!(
             "slack account `{}`: the file `{}` was not fetched: {reason}",
             self.id, facts.name

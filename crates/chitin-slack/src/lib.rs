@@ -5,13 +5,13 @@
 //! answer stands is the gateway's business. A token is sent to Slack's own hosts only, and shown nowhere.
 //!
 //! ```
-//! use chitin_slack::Settings;
+//! use chitin_slack::SlackSettings;
 //! let section = serde_json::json!({"mode": "http", "webhookPath": "slack/events"});
-//! let issues = Settings::read(&section).err().unwrap_or_default();
+//! let issues = SlackSettings::read(&section).err().unwrap_or_default();
 //! assert_eq!(issues[0].path, "webhookPath");
 //! ```
 //!
-//! Reading order: `slack.rs` (the surface), `account.rs`, `web/` (calls), `socket/` and `webhook.rs` (what comes in), `event.rs`, `hearing.rs`.
+//! Reading order: `slack.rs` (the surface), `account.rs`, `web/` (calls), `socket/` and `webhook.rs` (what comes in), `event.rs`, `receive.rs`.
 
 mod account;
 mod act;
@@ -19,11 +19,11 @@ mod compat;
 mod emoji;
 pub mod event;
 mod files;
-mod hearing;
 mod lines;
 pub mod mrkdwn;
 mod people;
 mod probe;
+mod receive;
 mod recent;
 mod send;
 mod settings;
@@ -34,6 +34,6 @@ mod web;
 mod webhook;
 
 pub use compat::ID;
-pub use settings::{SettingIssue, Settings};
-pub use slack::{Note, Slack, SlackError, Tokens};
+pub use settings::{SettingIssue, SlackSettings};
+pub use slack::{Slack, SlackError, SlackNotes, SlackTokens};
 pub use socket::envelope;

@@ -1,7 +1,7 @@
 //! What people and rooms are called. Names are asked for once and kept for a while.
 
 use crate::account::Account;
-use crate::event::{Kind, is_id};
+use crate::event::{SlackChannelKind, is_id};
 use crate::mrkdwn;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub(crate) struct Person {
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
     pub(crate) name: Option<String>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SlackChannelKind,
 }
 
 impl Account {
@@ -73,7 +73,7 @@ impl Account {
     }
 
     /// Returns what kind of place a channel is.
-    pub(crate) async fn kind_of(&self, channel: &str) -> Kind {
+    pub(crate) async fn kind_of(&self, channel: &str) -> SlackChannelKind {
         match self.room(channel).await {
             Some(room) => room.kind,
             None => guessed(channel),
@@ -96,11 +96,11 @@ impl Account {
 }
 
 /// Guesses what a place is by its id.
-fn guessed(id: &str) -> Kind {
+fn guessed(id: &str) -> SlackChannelKind {
     if id.starts_with('D') {
-        Kind::Direct
+        SlackChannelKind::Direct
     } else {
-        Kind::Channel
+        SlackChannelKind::Channel
     }
 }
 
@@ -131,11 +131,11 @@ fn person(user: &Value, id: &str) -> Person {
 fn room(channel: &Value) -> Room {
     let name = channel["name"].as_str().filter(|name| !name.is_empty());
     let kind = if channel["is_im"] == true {
-        Kind::Direct
+        SlackChannelKind::Direct
     } else if channel["is_mpim"] == true {
-        Kind::Group
+        SlackChannelKind::Group
     } else {
-        Kind::Channel
+        SlackChannelKind::Channel
     };
     Room {
         name: name.map(|name| name.chars().take(100).collect()),

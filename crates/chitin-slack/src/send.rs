@@ -3,20 +3,24 @@
 use crate::account::Account;
 use crate::compat::MAX_FILES;
 use crate::event::{is_id, is_timestamp};
-use crate::hearing::message_name;
 use crate::mrkdwn::harmless;
+use crate::receive::message_name;
 use crate::web::CallError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use chitin_gateway::surface::File;
-use chitin_gateway::{Address, Outgoing, Sent, SurfaceError};
+use chitin_gateway::surface::OutgoingFile;
+use chitin_gateway::{Address, OutgoingMessage, Sent, SurfaceError};
 use chitin_protocol::message::ImageBlock;
 use chitin_protocol::session_key::ChatType;
 use serde_json::{Value, json};
 
 impl Account {
     /// Sends a message. A key that was sent before is not sent again.
-    pub(crate) async fn say(&self, to: &Address, message: &Outgoing) -> Result<Sent, SurfaceError> {
+    pub(crate) async fn say(
+        &self,
+        to: &Address,
+        message: &OutgoingMessage,
+    ) -> Result<Sent, SurfaceError> {
         let files = self.files_of(message)?;
         let text = message.text.trim();
         if text.is_empty() && files.is_empty() {
@@ -75,7 +79,7 @@ impl Account {
         &self,
         channel: &str,
         thread: Option<&str>,
-        files: &[File],
+        files: &[OutgoingFile],
     ) -> Result<String, CallError> {
         let mut uploaded: Vec<Value> = Vec::new();
         for file in files {
@@ -107,7 +111,7 @@ impl Account {
     }
 
     /// Returns the files of a message, pictures among them, if they may be sent.
-    fn files_of(&self, message: &Outgoing) -> Result<Vec<File>, SurfaceError> {
+    fn files_of(&self, message: &OutgoingMessage) -> Result<Vec<OutgoingFile>, SurfaceError> {
         let mut files = message.files.clone();
         for (number, image) in message.images.iter().enumerate() {
             files.push(picture(image, number + 1)?);
@@ -164,7 +168,10 @@ impl Account {
 }
 
 /// Returns the thread that a message goes to: the one of its place, or the replies to the message that it answers.
-fn thread_of<'a>(to: &'a Address, message: &'a Outgoing) -> Result<Option<&'a str>, SurfaceError> {
+fn thread_of<'a>(
+    to: &'a Address,
+    message: &'a OutgoingMessage,
+) -> Result<Option<&'a str>, SurfaceError> {
     let thread = to.thread_id.as_deref().or(message.reply_to.as_deref());
     match thread {
         Some(thread) if !is_timestamp(thread) => Err(SurfaceError::never(format!(
@@ -174,7 +181,7 @@ fn thread_of<'a>(to: &'a Address, message: &'a Outgoing) -> Result<Option<&'a st
     }
 }
 
-fn picture(image: &ImageBlock, number: usize) -> Result<File, SurfaceError> {
+fn picture(image: &ImageBlock, number: usize) -> Result<OutgoingFile, SurfaceError> {
     let bytes = STANDARD
         .decode(&image.data)
         .map_err(|_| SurfaceError::never("A picture is no base 64."))?;
@@ -184,7 +191,7 @@ fn picture(image: &ImageBlock, number: usize) -> Result<File, SurfaceError> {
         "image/webp" => "webp",
         _ => "png",
     };
-    Ok(File {
+    Ok(OutgoingFile {
         name: format!("picture-{number}.{kind}"),
         mime: image.mime_type.clone(),
         bytes: bytes.into(),

@@ -2,12 +2,15 @@
 
 use crate::account::Account;
 use crate::compat::{EDIT_EVERY_MS, ID, MAX_CHARS, MAX_FILES};
-use crate::settings::{Mode, Settings};
+use crate::settings::{Mode, SlackSettings};
 use crate::{socket, web, webhook};
 use chitin_gateway::surface::{
-    self, Action, Connection, Done, FileLimits, Lack, Network, Probed, Threads, Webhook,
+    self, Connection, FileLimits, Lack, Network, Probed, SurfaceAction, SurfaceOutcome, Threads,
+    Webhook,
 };
-use chitin_gateway::{Address, Capabilities, Gateway, Outgoing, Sent, Surface, SurfaceError};
+use chitin_gateway::{
+    Address, Gateway, OutgoingMessage, Sent, Surface, SurfaceCapabilities, SurfaceError,
+};
 use chitin_protocol::agent_id::normalize_account_id;
 use chitin_text::TextFormat;
 use futures_util::FutureExt;
@@ -18,11 +21,11 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Tells people what they should know.
-pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
+pub type SlackNotes = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What an account proves itself with.
 #[derive(Debug, Clone)]
-pub struct Tokens {
+pub struct SlackTokens {
     /// Begins with `xoxb-`: for everything that is done on Slack.
     pub bot: SecretString,
     /// Begins with `xapp-`: Socket Mode needs it.
@@ -44,7 +47,7 @@ pub struct Slack {
     accounts: BTreeMap<String, Arc<Account>>,
     /// Accounts that are configured and have no token.
     bare: Vec<String>,
-    capabilities: Capabilities,
+    capabilities: SurfaceCapabilities,
 }
 
 impl Slack {
@@ -54,9 +57,9 @@ impl Slack {
     ///
     /// When no client can be made.
     pub fn new(
-        settings: &Settings,
-        tokens: BTreeMap<String, Tokens>,
-        note: &Note,
+        settings: &SlackSettings,
+        tokens: BTreeMap<String, SlackTokens>,
+        note: &SlackNotes,
     ) -> Result<Arc<Self>, SlackError> {
         let client = web::make(&settings.trust).map_err(SlackError::Client)?;
         let mut accounts = BTreeMap::new();
@@ -111,7 +114,10 @@ impl std::fmt::Debug for Slack {
     }
 }
 
-fn capabilities(settings: &Settings, accounts: &BTreeMap<String, Arc<Account>>) -> Capabilities {
+fn capabilities(
+    settings: &SlackSettings,
+    accounts: &BTreeMap<String, Arc<Account>>,
+) -> SurfaceCapabilities {
     // What any account may do is declared; an account that may not says so.
     let own = accounts.values().map(|account| &account.settings);
     let all: Vec<_> = if accounts.is_empty() {
@@ -121,7 +127,7 @@ fn capabilities(settings: &Settings, accounts: &BTreeMap<String, Arc<Account>>) 
     };
     let allowed: BTreeSet<&str> = all.iter().flat_map(|own| own.actions()).collect();
     let groups = crate::compat::ACTIONS.iter().flat_map(|(_, names)| *names);
-    Capabilities {
+    SurfaceCapabilities {
         format: TextFormat::Slack,
         max_chars: MAX_CHARS,
         max_lines: None,
@@ -144,14 +150,14 @@ impl Surface for Slack {
         ID
     }
 
-    fn capabilities(&self) -> &Capabilities {
+    fn capabilities(&self) -> &SurfaceCapabilities {
         &self.capabilities
     }
 
     fn send<'a>(
         &'a self,
         to: &'a Address,
-        message: &'a Outgoing,
+        message: &'a OutgoingMessage,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
         async move { self.account(to)?.say(to, message).await }.boxed()
     }
@@ -159,8 +165,8 @@ impl Surface for Slack {
     fn act<'a>(
         &'a self,
         to: &'a Address,
-        action: &'a Action,
-    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        action: &'a SurfaceAction,
+    ) -> BoxFuture<'a, Result<SurfaceOutcome, SurfaceError>> {
         async move { self.account(to)?.act(to, action).await }.boxed()
     }
 }

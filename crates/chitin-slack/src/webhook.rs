@@ -1,9 +1,9 @@
 //! Events over HTTP: Slack calls us, and signs what it says.
 
 use crate::account::Account;
-use crate::event::{self, Event, Payload};
-use crate::hearing::Heard;
+use crate::event::{self, SlackEvent, SlackPayload};
 use crate::probe::no_signing_secret;
+use crate::receive::ReceivedEvent;
 use crate::signature;
 use crate::socket::backoff::Backoff;
 use chitin_gateway::Gateway;
@@ -64,16 +64,16 @@ impl Hook {
             return text(401, &reason.to_string());
         }
         let happened = match event::read(&call.body) {
-            Ok(Payload::Challenge(challenge)) => return text(200, &challenge),
-            Ok(Payload::Event(happened)) => happened,
+            Ok(SlackPayload::Challenge(challenge)) => return text(200, &challenge),
+            Ok(SlackPayload::Event(happened)) => happened,
             Err(reason) => {
                 account.complain(&format!("a call over HTTP was not understood: {reason}"));
                 return text(400, &reason);
             }
         };
         let place = match &happened.event {
-            Event::Message(message) => message.channel.clone(),
-            Event::Revoked | Event::Other(_) => String::new(),
+            SlackEvent::Message(message) => message.channel.clone(),
+            SlackEvent::Revoked | SlackEvent::Other(_) => String::new(),
         };
         let (done, heard) = oneshot::channel();
         let job = {
@@ -88,9 +88,9 @@ impl Hook {
             return text(503, "Too much waits already.");
         }
         match tokio::time::timeout(PATIENCE, heard).await {
-            Ok(Ok(Heard::Settled)) => text(200, ""),
+            Ok(Ok(ReceivedEvent::Settled)) => text(200, ""),
             // Slack calls again; by then it may be on the disk.
-            Ok(Ok(Heard::Later) | Err(_)) | Err(_) => text(503, "It is not taken in yet."),
+            Ok(Ok(ReceivedEvent::Later) | Err(_)) | Err(_) => text(503, "It is not taken in yet."),
         }
     }
 }

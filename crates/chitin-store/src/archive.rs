@@ -5,7 +5,7 @@ use crate::compat;
 use crate::disk::{Directory, Listed, Open};
 use crate::file_store::{FileStore, MAX_ATTEMPTS};
 use crate::names;
-use crate::store::{LockMode, Removal, SessionEntry, StoreError};
+use crate::store::{LockMode, SessionEntry, StoreError, TranscriptRemoval};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -73,9 +73,9 @@ pub enum PruneMode {
 #[serde(rename_all = "camelCase")]
 pub struct PruneReport {
     /// What went, or would go, the oldest first.
-    pub gone: Vec<Pruned>,
+    pub gone: Vec<ArchivedTranscript>,
     /// What was due to go and stays, since a process has it open.
-    pub busy: Vec<Pruned>,
+    pub busy: Vec<ArchivedTranscript>,
     /// How many transcripts stay.
     pub kept: usize,
     /// How many bytes these take.
@@ -85,7 +85,7 @@ pub struct PruneReport {
 /// A transcript that was taken away.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pruned {
+pub struct ArchivedTranscript {
     /// The file's name.
     pub name: String,
     /// What it was.
@@ -170,7 +170,7 @@ impl FileStore {
         Ok(report)
     }
 
-    fn candidates(&self, directory: &Directory) -> Result<Vec<Pruned>, StoreError> {
+    fn candidates(&self, directory: &Directory) -> Result<Vec<ArchivedTranscript>, StoreError> {
         let mut all = Vec::new();
         let Some(index) = self.ledger.read()? else {
             return Ok(all);
@@ -180,7 +180,7 @@ impl FileStore {
                 continue;
             };
             let listed: Option<Listed> = directory.listed(&name)?;
-            all.push(Pruned {
+            all.push(ArchivedTranscript {
                 bytes: listed.as_ref().map_or(0, |listed| listed.bytes),
                 updated_at: entry
                     .updated_at
@@ -191,7 +191,7 @@ impl FileStore {
                 name,
             });
         }
-        all.extend(self.archive()?.into_iter().map(|one| Pruned {
+        all.extend(self.archive()?.into_iter().map(|one| ArchivedTranscript {
             name: one.name,
             kind: PrunedKind::Archived,
             bytes: one.bytes,
@@ -204,7 +204,7 @@ impl FileStore {
     fn take_away(
         &self,
         directory: &Directory,
-        one: &Pruned,
+        one: &ArchivedTranscript,
         mode: PruneMode,
     ) -> Result<bool, StoreError> {
         let file = directory.file(&one.name, Open::Append)?;
@@ -244,7 +244,11 @@ impl FileStore {
     }
 
     /// Takes a session out of the index, then its transcript and what lies beside it out of the way.
-    pub(crate) fn remove_session(&self, key: &str, removal: Removal<'_>) -> Result<(), StoreError> {
+    pub(crate) fn remove_session(
+        &self,
+        key: &str,
+        removal: TranscriptRemoval<'_>,
+    ) -> Result<(), StoreError> {
         let unknown = || StoreError::Unknown {
             key: key.to_owned(),
         };
@@ -284,11 +288,11 @@ impl FileStore {
             }
             if let (Some(name), Some(_)) = (name, &file) {
                 match removal {
-                    Removal::Archive { now } => {
+                    TranscriptRemoval::Archive { now } => {
                         begin::put_away(&directory, &name, compat::DELETED, now)?;
                         directory.sync()?;
                     }
-                    Removal::Delete => delete(&directory, &name)?,
+                    TranscriptRemoval::Delete => delete(&directory, &name)?,
                 }
             }
             return Ok(());
@@ -308,7 +312,7 @@ fn delete(directory: &Directory, transcript: &str) -> Result<(), StoreError> {
     directory.sync()
 }
 
-fn is_kept(one: &Pruned, keep: &[&str]) -> bool {
+fn is_kept(one: &ArchivedTranscript, keep: &[&str]) -> bool {
     match &one.kind {
         PrunedKind::Session { key } => keep.contains(&key.as_str()),
         PrunedKind::Archived => false,

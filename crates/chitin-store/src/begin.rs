@@ -6,7 +6,7 @@ use crate::file_session::FileSession;
 use crate::file_store::{FileStore, MAX_ATTEMPTS};
 use crate::index::Turn;
 use crate::names;
-use crate::store::{Begin, Branch, LockMode, Note, OpenSession, SessionEntry, StoreError};
+use crate::store::{Begin, Branch, LockMode, OpenSession, SessionEntry, StoreError, StoreNote};
 use chitin_contract::ExplicitIds;
 use chitin_protocol::message::Extra;
 use chitin_protocol::transcript::Header;
@@ -43,7 +43,7 @@ impl FileStore {
         key: &str,
         found: Option<&str>,
         begin: &Begin<'_>,
-        notes: &mut Vec<Note>,
+        notes: &mut Vec<StoreNote>,
     ) -> Result<Option<Box<dyn OpenSession>>, StoreError> {
         let mut made = None;
         let result = self.ledger.change(
@@ -55,10 +55,10 @@ impl FileStore {
                 }
                 match found {
                     // What the index names can be no transcript of ours.
-                    None if old.is_some() => notes.push(Note::LostTranscript {
+                    None if old.is_some() => notes.push(StoreNote::LostTranscript {
                         path: directory.path_of(compat::INDEX),
                     }),
-                    Some(name) if !begin.afresh => notes.push(Note::LostTranscript {
+                    Some(name) if !begin.afresh => notes.push(StoreNote::LostTranscript {
                         path: directory.path_of(name),
                     }),
                     Some(_) | None => {}

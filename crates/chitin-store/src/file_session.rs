@@ -3,23 +3,25 @@
 use crate::append::Appender;
 use crate::disk::File;
 use crate::ids::Ids;
-use crate::index::Ledger;
+use crate::index::IndexFile;
 use crate::reverse::MAX_LINE_BYTES;
-use crate::shape::{self, Run, Speaker};
-use crate::store::{Branch, NewEntry, Note, OpenSession, Pending, SessionEntry, StoreError};
+use crate::shape::{self, Run, SessionSpeaker};
+use crate::store::{
+    Branch, NewEntry, OpenSession, PendingRecords, SessionEntry, StoreError, StoreNote,
+};
 use chitin_contract::TranscriptRules;
-use chitin_protocol::transcript::{Entry, Header};
+use chitin_protocol::transcript::{Header, TranscriptEntry};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A session that this process has open for writing. The lock goes with it, and with the process.
 pub(crate) struct FileSession {
-    ledger: Arc<Ledger>,
+    ledger: Arc<IndexFile>,
     key: String,
     entry: SessionEntry,
     header: Header,
     branch: Branch,
-    notes: Vec<Note>,
+    notes: Vec<StoreNote>,
     appender: Appender,
     rules: TranscriptRules,
     ids: Arc<dyn Ids>,
@@ -29,10 +31,10 @@ pub(crate) struct FileSession {
 
 impl FileSession {
     pub(crate) fn new(
-        ledger: Arc<Ledger>,
+        ledger: Arc<IndexFile>,
         key: String,
         entry: SessionEntry,
-        (header, branch, notes): (Header, Branch, Vec<Note>),
+        (header, branch, notes): (Header, Branch, Vec<StoreNote>),
         (file, length): (File, u64),
         (rules, ids): (TranscriptRules, Arc<dyn Ids>),
     ) -> Self {
@@ -52,12 +54,16 @@ impl FileSession {
     }
 
     /// Gives records their names, parents and form, and writes them into the buffer.
-    fn prepare(&mut self, entries: Vec<NewEntry>, now: &str) -> Result<Vec<Entry>, StoreError> {
+    fn prepare(
+        &mut self,
+        entries: Vec<NewEntry>,
+        now: &str,
+    ) -> Result<Vec<TranscriptEntry>, StoreError> {
         let run = self.run.get_or_insert_with(|| Run {
             id: self.ids.session(),
-            speaker: Speaker::Owner,
+            speaker: SessionSpeaker::Owner,
         });
-        let mut made: Vec<Entry> = Vec::with_capacity(entries.len());
+        let mut made: Vec<TranscriptEntry> = Vec::with_capacity(entries.len());
         self.buffer.clear();
         for entry in entries {
             let before = self.buffer.len();
@@ -69,7 +75,7 @@ impl FileSession {
                 }
             };
             let parent = made.last().or(self.branch.entries.last());
-            let entry = Entry::new(
+            let entry = TranscriptEntry::new(
                 id,
                 parent.map(|parent| parent.id.clone()),
                 now.to_owned(),
@@ -94,7 +100,7 @@ impl FileSession {
         Ok(made)
     }
 
-    fn keep(&mut self, entries: &[Entry]) {
+    fn keep(&mut self, entries: &[TranscriptEntry]) {
         self.branch.entries.extend_from_slice(entries);
         // One large record must not keep its room for good.
         self.buffer.shrink_to(1 << 20);
@@ -122,25 +128,33 @@ impl OpenSession for FileSession {
         &self.branch
     }
 
-    fn append(&mut self, entries: Vec<NewEntry>, now: &str) -> Result<Vec<Entry>, StoreError> {
+    fn append(
+        &mut self,
+        entries: Vec<NewEntry>,
+        now: &str,
+    ) -> Result<Vec<TranscriptEntry>, StoreError> {
         let made = self.prepare(entries, now)?;
         self.appender.append(&self.buffer)?;
         self.keep(&made);
         Ok(made)
     }
 
-    fn append_pending(&mut self, entries: Vec<NewEntry>, now: &str) -> Result<Pending, StoreError> {
+    fn append_pending(
+        &mut self,
+        entries: Vec<NewEntry>,
+        now: &str,
+    ) -> Result<PendingRecords, StoreError> {
         let made = self.prepare(entries, now)?;
         let ticket = self.appender.write(&self.buffer)?;
         self.keep(&made);
-        Ok(Pending::new(made, || ticket.wait()))
+        Ok(PendingRecords::new(made, || ticket.wait()))
     }
 
     fn begin_run(&mut self, run: &Run) {
         self.run = Some(run.clone());
     }
 
-    fn notes(&self) -> &[Note] {
+    fn notes(&self) -> &[StoreNote] {
         &self.notes
     }
 

@@ -4,10 +4,11 @@ use crate::compat;
 use crate::disk::{self, Directory, File, Open, damaged};
 use crate::file_session::FileSession;
 use crate::ids::Ids;
-use crate::index::{Index, Ledger};
-use crate::read::{self, Inspection, Reach};
+use crate::index::{Index, IndexFile};
+use crate::read::{self, BranchReach, TranscriptInspection};
 use crate::store::{
-    Begin, Branch, LockMode, Note, OpenSession, Removal, SessionEntry, SessionStore, StoreError,
+    Begin, Branch, LockMode, OpenSession, SessionEntry, SessionStore, StoreError, StoreNote,
+    TranscriptRemoval,
 };
 use chitin_contract::TranscriptRules;
 use chitin_protocol::agent_id::AgentId;
@@ -22,10 +23,10 @@ const MAX_KEY_BYTES: usize = 1024;
 /// Sessions in files. See `docs/concepts/sessions.md` for what lies where.
 #[derive(Clone)]
 pub struct FileStore {
-    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) ledger: Arc<IndexFile>,
     pub(crate) rules: TranscriptRules,
     pub(crate) ids: Arc<dyn Ids>,
-    reach: Reach,
+    reach: BranchReach,
 }
 
 impl std::fmt::Debug for FileStore {
@@ -45,10 +46,10 @@ impl FileStore {
         ids: impl Ids + 'static,
     ) -> Self {
         Self {
-            ledger: Arc::new(Ledger::new(directory.into())),
+            ledger: Arc::new(IndexFile::new(directory.into())),
             rules: *rules,
             ids: Arc::new(ids),
-            reach: Reach::Needed,
+            reach: BranchReach::Needed,
         }
     }
 
@@ -62,7 +63,7 @@ impl FileStore {
 
     /// Reads no further back than told, when a session is opened or read.
     #[must_use]
-    pub const fn with_reach(mut self, reach: Reach) -> Self {
+    pub const fn with_reach(mut self, reach: BranchReach) -> Self {
         self.reach = reach;
         self
     }
@@ -79,7 +80,11 @@ impl FileStore {
     }
 
     /// Reads a session without opening it for writing, and says what is not as it should be.
-    pub fn inspect(&self, session_key: &str, reach: Reach) -> Result<Inspection, StoreError> {
+    pub fn inspect(
+        &self,
+        session_key: &str,
+        reach: BranchReach,
+    ) -> Result<TranscriptInspection, StoreError> {
         let (_, file) = self.transcript_of(session_key)?;
         inspect(&file, reach)
     }
@@ -112,7 +117,7 @@ impl FileStore {
         key: &str,
         entry: SessionEntry,
         file: File,
-        mut notes: Vec<Note>,
+        mut notes: Vec<StoreNote>,
     ) -> Result<Box<dyn OpenSession>, StoreError> {
         let (header, begin) = read::header(&file)?;
         let length = file.len()?;
@@ -146,17 +151,17 @@ fn transcript_name(directory: &Directory, entry: &SessionEntry) -> Result<String
 }
 
 /// Reads a transcript that others may be writing to.
-pub(crate) fn inspect(file: &File, reach: Reach) -> Result<Inspection, StoreError> {
+pub(crate) fn inspect(file: &File, reach: BranchReach) -> Result<TranscriptInspection, StoreError> {
     let (header, begin) = read::header(file)?;
     let length = file.len()?;
     let end = read::good_end(file, begin, length)?;
     let (branch, mut notes) = read::branch(file, begin, end, reach)?;
     if end < length {
-        notes.push(Note::TornEnd {
+        notes.push(StoreNote::TornEnd {
             bytes: length - end,
         });
     }
-    Ok(Inspection {
+    Ok(TranscriptInspection {
         header,
         branch,
         notes,
@@ -169,7 +174,7 @@ fn set_aside_end(
     file: &File,
     end: u64,
     length: u64,
-) -> Result<Note, StoreError> {
+) -> Result<StoreNote, StoreError> {
     let name = file
         .path()
         .file_name()
@@ -189,7 +194,7 @@ fn set_aside_end(
         }
         file.truncate(end)?;
         file.sync_data()?;
-        return Ok(Note::SetAside {
+        return Ok(StoreNote::SetAside {
             path: directory.path_of(&torn),
             bytes: length - end,
         });
@@ -334,7 +339,7 @@ impl SessionStore for FileStore {
         self.fork_session(from, to, begin)
     }
 
-    fn remove(&self, session_key: &str, removal: Removal<'_>) -> Result<(), StoreError> {
+    fn remove(&self, session_key: &str, removal: TranscriptRemoval<'_>) -> Result<(), StoreError> {
         self.remove_session(session_key, removal)
     }
 

@@ -5,10 +5,10 @@ use crate::compat;
 use crate::disk::{self, Directory, File, Open};
 use crate::file_store::{self, FileStore};
 use crate::names;
-use crate::read::{self, Reach, Span};
+use crate::read::{self, BranchReach, Span};
 use crate::store::{Begin, SessionEntry, SessionStore, StoreError};
 use chitin_protocol::message::{Block, Content, Extra, Message};
-use chitin_protocol::transcript::{Entry, EntryBody, Header};
+use chitin_protocol::transcript::{EntryBody, Header, TranscriptEntry};
 use std::collections::HashSet;
 
 /// How often a transcript may be cut under a process that copies it: only failed writes are cut off.
@@ -110,7 +110,7 @@ fn pieces(parent: &File) -> Result<(Header, Vec<Piece>), StoreError> {
         attempt += 1;
         let length = parent.len()?;
         let located = read::good_end(parent, first, length)
-            .and_then(|end| read::located_branch(parent, first, end, Reach::Needed));
+            .and_then(|end| read::located_branch(parent, first, end, BranchReach::Needed));
         match located {
             Ok((branch, spans, _)) => break (branch, spans),
             Err(_) if attempt < MAX_ATTEMPTS && parent.len()? < length => {}
@@ -122,7 +122,7 @@ fn pieces(parent: &File) -> Result<(Header, Vec<Piece>), StoreError> {
 }
 
 /// Joins lines that follow each other in the original, and makes those anew whose parent is not the record before.
-fn join(entries: &[Entry], spans: &[Span]) -> Vec<Piece> {
+fn join(entries: &[TranscriptEntry], spans: &[Span]) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut before: Option<&str> = None;
     for (entry, span) in entries.iter().zip(spans) {
@@ -145,7 +145,7 @@ fn join(entries: &[Entry], spans: &[Span]) -> Vec<Piece> {
 }
 
 /// Writes a record as the child of another; nothing else of it changes.
-fn child_of(parent: Option<&str>, entry: &Entry) -> Vec<u8> {
+fn child_of(parent: Option<&str>, entry: &TranscriptEntry) -> Vec<u8> {
     let mut value = serde_json::to_value(entry).unwrap_or_default();
     if let Some(fields) = value.as_object_mut() {
         fields.insert(compat::PARENT_ID.to_owned(), parent.into());
@@ -157,7 +157,7 @@ fn child_of(parent: Option<&str>, entry: &Entry) -> Vec<u8> {
 
 /// Returns how many records of a branch are copied: all of them, unless the last answer waits for results of its calls. What
 /// was called for there is not over, and the copy would never hear of it; that answer and what came after it is left out.
-fn complete(entries: &[Entry]) -> usize {
+fn complete(entries: &[TranscriptEntry]) -> usize {
     let mut length = entries.len();
     while let Some(at) = unfinished(&entries[..length]) {
         length = at;
@@ -166,7 +166,7 @@ fn complete(entries: &[Entry]) -> usize {
 }
 
 /// Returns where the last answer is, if it waits for results of its calls.
-fn unfinished(entries: &[Entry]) -> Option<usize> {
+fn unfinished(entries: &[TranscriptEntry]) -> Option<usize> {
     let mut results: HashSet<&str> = HashSet::new();
     for (at, entry) in entries.iter().enumerate().rev() {
         match &entry.body {

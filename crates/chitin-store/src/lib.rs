@@ -40,7 +40,7 @@ mod file_store;
 mod fork;
 mod ids;
 mod index;
-pub mod ledger;
+pub mod job_log;
 mod names;
 pub mod openclaw;
 mod read;
@@ -51,14 +51,16 @@ mod shape;
 pub mod store;
 mod transfer;
 
-pub use archive::{ArchiveReason, Archived, Prune, PruneMode, PruneReport, Pruned, PrunedKind};
+pub use archive::{
+    ArchiveReason, Archived, ArchivedTranscript, Prune, PruneMode, PruneReport, PrunedKind,
+};
 pub use file_store::FileStore;
 pub use ids::{Ids, RandomIds};
-pub use ledger::{Change, Ledger, OpenItem};
+pub use job_log::{JobChange, JobLog, OpenItem};
 pub use openclaw::OpenClawSessions;
-pub use read::{Inspection, Reach};
-pub use shape::{Run, Speaker, for_writing};
+pub use read::{BranchReach, TranscriptInspection};
+pub use shape::{Run, SessionSpeaker, for_writing};
 pub use store::{
-    Begin, Branch, LockMode, NewEntry, Note, OpenSession, Pending, Removal, SessionEntry,
-    SessionStore, SessionTotals, StoreError,
+    Begin, Branch, LockMode, NewEntry, OpenSession, PendingRecords, SessionEntry, SessionStore,
+    SessionTotals, StoreError, StoreNote, TranscriptRemoval,
 };

@@ -5,7 +5,7 @@ use crate::disk::{Directory, File, Listed, Open};
 use crate::file_store::{self, FileStore};
 use crate::index::{Index, NoIndex};
 use crate::names;
-use crate::read::{Inspection, Reach};
+use crate::read::{BranchReach, TranscriptInspection};
 use crate::store::{Begin, SessionEntry, StoreError};
 use crate::transfer;
 use std::io::Write;
@@ -89,7 +89,12 @@ impl OpenClawSessions {
     }
 
     /// Reads a session: by its key, or by the name of its transcript.
-    pub fn read(&self, agent: &str, session: &str, reach: Reach) -> Result<Inspection, StoreError> {
+    pub fn read(
+        &self,
+        agent: &str,
+        session: &str,
+        reach: BranchReach,
+    ) -> Result<TranscriptInspection, StoreError> {
         file_store::inspect(&self.file(agent, session)?, reach)
     }
 

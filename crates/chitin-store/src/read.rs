@@ -1,15 +1,15 @@
 //! Reads a transcript: its first line, and the active branch as far back as is needed.
 
 use crate::disk::{File, damaged};
-use crate::reverse::{Line, MAX_LINE_BYTES, ReverseLines};
-use crate::store::{Branch, Note, StoreError};
-use chitin_protocol::transcript::{Entry, EntryBody, Header, is_json};
+use crate::reverse::{MAX_LINE_BYTES, ReverseLines, ReversedLine};
+use crate::store::{Branch, StoreError, StoreNote};
+use chitin_protocol::transcript::{EntryBody, Header, TranscriptEntry, is_json};
 use memchr::memchr;
 use std::collections::HashSet;
 
 /// How far back a branch is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reach {
+pub enum BranchReach {
     /// As far as the model may need it: to the first record that the last compaction kept, else to the first of all.
     #[default]
     Needed,
@@ -26,13 +26,13 @@ pub enum Reach {
 
 /// What is in a transcript.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Inspection {
+pub struct TranscriptInspection {
     /// The first line.
     pub header: Header,
     /// The active branch.
     pub branch: Branch,
     /// What is not as it should be.
-    pub notes: Vec<Note>,
+    pub notes: Vec<StoreNote>,
 }
 
 /// How much is read to find the end of the first line; then twice as much each time.
@@ -105,8 +105,8 @@ pub(crate) fn branch(
     file: &File,
     begin: u64,
     end: u64,
-    reach: Reach,
-) -> Result<(Branch, Vec<Note>), StoreError> {
+    reach: BranchReach,
+) -> Result<(Branch, Vec<StoreNote>), StoreError> {
     located_branch(file, begin, end, reach).map(|(branch, _, notes)| (branch, notes))
 }
 
@@ -115,8 +115,8 @@ pub(crate) fn located_branch(
     file: &File,
     begin: u64,
     end: u64,
-    reach: Reach,
-) -> Result<(Branch, Vec<Span>, Vec<Note>), StoreError> {
+    reach: BranchReach,
+) -> Result<(Branch, Vec<Span>, Vec<StoreNote>), StoreError> {
     // Which records were lost in a damaged line is known only once the whole file was looked through.
     let mut lost = Lost::Known(HashSet::new());
     loop {
@@ -170,12 +170,12 @@ impl Lost {
 
 /// The way from the leaf to the root.
 struct Walk<'a> {
-    reach: Reach,
+    reach: BranchReach,
     lost: &'a Lost,
     /// The branch, the last record first.
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
     spans: Vec<Span>,
-    notes: Vec<Note>,
+    notes: Vec<StoreNote>,
     next: Next,
     /// Whether a damaged line was passed while the next record was looked for.
     passed_damage: bool,
@@ -196,12 +196,12 @@ enum Next {
 }
 
 enum Walked {
-    Done(Branch, Vec<Span>, Vec<Note>),
+    Done(Branch, Vec<Span>, Vec<StoreNote>),
     Lost(String),
 }
 
 impl<'a> Walk<'a> {
-    const fn new(reach: Reach, lost: &'a Lost) -> Self {
+    const fn new(reach: BranchReach, lost: &'a Lost) -> Self {
         Self {
             reach,
             lost,
@@ -219,12 +219,12 @@ impl<'a> Walk<'a> {
     /// Tells whether so many bytes from the end are more than allowed. The last record is always read.
     fn is_beyond(&mut self, bytes_back: u64) -> bool {
         match self.reach {
-            Reach::Bounded { bytes, records } => {
+            BranchReach::Bounded { bytes, records } => {
                 let is_over = bytes_back > bytes || self.entries.len() >= records;
                 self.stopped |= is_over && !self.entries.is_empty();
                 is_over && !self.entries.is_empty()
             }
-            Reach::Needed | Reach::Whole => false,
+            BranchReach::Needed | BranchReach::Whole => false,
         }
     }
 
@@ -232,10 +232,10 @@ impl<'a> Walk<'a> {
         self.stopped || matches!(self.next, Next::Root)
     }
 
-    fn take(&mut self, line: Line<'_>) {
+    fn take(&mut self, line: ReversedLine<'_>) {
         let entry = match line.text.map(trim) {
             Some([]) => return,
-            Some(text) => Entry::from_line(text).map_err(|problem| problem.to_string()),
+            Some(text) => TranscriptEntry::from_line(text).map_err(|problem| problem.to_string()),
             None => Err("it is too long".to_owned()),
         };
         match entry {
@@ -248,7 +248,7 @@ impl<'a> Walk<'a> {
             }
             Ok(_) => {}
             Err(reason) => {
-                self.notes.push(Note::DamagedLine {
+                self.notes.push(StoreNote::DamagedLine {
                     offset: line.offset,
                     bytes: line.bytes,
                     reason,
@@ -257,14 +257,14 @@ impl<'a> Walk<'a> {
                 if let Next::Id(id) = &self.next
                     && self.lost.holds(id)
                 {
-                    self.notes.push(Note::LostParent { id: id.clone() });
+                    self.notes.push(StoreNote::LostParent { id: id.clone() });
                     self.next = Next::Any;
                 }
             }
         }
     }
 
-    fn is_next(&self, entry: &Entry) -> bool {
+    fn is_next(&self, entry: &TranscriptEntry) -> bool {
         match &self.next {
             Next::Any => true,
             Next::Id(id) => *id == entry.id,
@@ -272,7 +272,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: TranscriptEntry) {
         if let EntryBody::Compaction(compaction) = &entry.body
             && !self.saw_compaction
         {
@@ -285,7 +285,7 @@ impl<'a> Walk<'a> {
         };
         self.passed_damage = false;
         let is_first_kept = self.kept_from.as_ref() == Some(&entry.id);
-        self.stopped |= is_first_kept && self.reach != Reach::Whole;
+        self.stopped |= is_first_kept && self.reach != BranchReach::Whole;
         self.entries.push(entry);
     }
 
@@ -297,7 +297,7 @@ impl<'a> Walk<'a> {
             } else if self.passed_damage && !self.lost.holds(id) {
                 return Walked::Lost(id.clone());
             } else {
-                self.notes.push(Note::LostParent { id: id.clone() });
+                self.notes.push(StoreNote::LostParent { id: id.clone() });
             }
         }
         self.entries.reverse();

@@ -76,7 +76,7 @@ pub struct SessionTimes {
 /// Whether a session goes on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Freshness {
+pub struct SessionFreshness {
     /// Whether it goes on.
     pub fresh: bool,
     /// When the day began, in milliseconds since 1970.
@@ -175,11 +175,11 @@ pub fn freshness(
     now: Timestamp,
     zone: &TimeZone,
     rules: &ResetRules,
-) -> Freshness {
+) -> SessionFreshness {
     if policy.mode == ResetMode::None {
-        return Freshness {
+        return SessionFreshness {
             fresh: true,
-            ..Freshness::default()
+            ..SessionFreshness::default()
         };
     }
     let now_ms = now.as_millisecond();
@@ -210,7 +210,7 @@ pub fn freshness(
         (None, Some(_)) => Some(ResetMode::Idle),
         (None, None) => None,
     };
-    Freshness {
+    SessionFreshness {
         fresh: stale_reason.is_none(),
         daily_reset_at,
         idle_expires_at,

@@ -28,7 +28,7 @@ pub(crate) struct ReverseLines<'f> {
 
 /// A line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line<'a> {
+pub(crate) struct ReversedLine<'a> {
     /// Where it begins.
     pub(crate) offset: u64,
     /// How long it is, without its line end.
@@ -60,7 +60,7 @@ impl<'f> ReverseLines<'f> {
     }
 
     /// Returns the line before the one that was returned last.
-    pub(crate) fn next_line(&mut self) -> Result<Option<Line<'_>>, StoreError> {
+    pub(crate) fn next_line(&mut self) -> Result<Option<ReversedLine<'_>>, StoreError> {
         if self.done {
             return Ok(None);
         }
@@ -90,7 +90,7 @@ impl<'f> ReverseLines<'f> {
                 Some(at) => self.unread = at,
                 None => self.done = true,
             }
-            return Ok(Some(Line {
+            return Ok(Some(ReversedLine {
                 offset: self.offset + start as u64,
                 bytes,
                 text: is_whole.then(|| &self.buffer[start..end]),

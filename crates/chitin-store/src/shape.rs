@@ -12,12 +12,12 @@ pub struct Run {
     /// Its id.
     pub id: String,
     /// Who speaks.
-    pub speaker: Speaker,
+    pub speaker: SessionSpeaker,
 }
 
 /// Who speaks to the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Speaker {
+pub enum SessionSpeaker {
     /// The owner.
     Owner,
     /// Somebody else, or a program.
@@ -43,7 +43,7 @@ fn message_for_writing(message: Message, rules: &TranscriptRules, run: &Run) -> 
             match rules.run_marks {
                 RunMarks::None => {}
                 RunMarks::Noted => {
-                    let is_owner = run.speaker == Speaker::Owner;
+                    let is_owner = run.speaker == SessionSpeaker::Owner;
                     let own = json!({ compat::SENDER_IS_OWNER: is_owner });
                     add(&mut message.extra, compat::RUNTIME, own);
                     let key = format!("{}:user", run.id);

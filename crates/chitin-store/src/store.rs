@@ -3,7 +3,7 @@
 pub use crate::entry::{SessionEntry, SessionTotals};
 
 use crate::shape::Run;
-use chitin_protocol::transcript::{Entry, EntryBody, Header};
+use chitin_protocol::transcript::{EntryBody, Header, TranscriptEntry};
 use rustix::io::Errno;
 use serde::Serialize;
 use std::io;
@@ -35,7 +35,7 @@ pub trait SessionStore: Send + Sync {
     fn fork(&self, from: &str, to: &str, begin: &Begin<'_>) -> Result<SessionEntry, StoreError>;
 
     /// Takes a session away, unless a process has it open.
-    fn remove(&self, session_key: &str, removal: Removal<'_>) -> Result<(), StoreError>;
+    fn remove(&self, session_key: &str, removal: TranscriptRemoval<'_>) -> Result<(), StoreError>;
 
     /// Changes what the index says of a session, without opening it; somebody else may have it open. Which transcript it has
     /// stays. Others wait while the change is made: it must be quick, and must not use the store.
@@ -48,7 +48,7 @@ pub trait SessionStore: Send + Sync {
 
 /// What becomes of the transcript of a session that is taken away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Removal<'a> {
+pub enum TranscriptRemoval<'a> {
     /// It goes into the archive, where pruning finds it.
     Archive {
         /// The time, as an ISO instant.
@@ -92,20 +92,28 @@ pub trait OpenSession: Send + Sync {
 
     /// Appends records to the active branch, each the child of the one before, and returns them once they are on the disk.
     /// Either all of them are there or none.
-    fn append(&mut self, entries: Vec<NewEntry>, now: &str) -> Result<Vec<Entry>, StoreError>;
+    fn append(
+        &mut self,
+        entries: Vec<NewEntry>,
+        now: &str,
+    ) -> Result<Vec<TranscriptEntry>, StoreError>;
 
     /// Appends records, and does not wait for the disk: they are on the branch at once, and there after a crash only once
-    /// [`Pending::wait`] returned. Lets a caller ask the model while the disk works; nothing of the records may be
+    /// [`PendingRecords::wait`] returned. Lets a caller ask the model while the disk works; nothing of the records may be
     /// acknowledged before.
-    fn append_pending(&mut self, entries: Vec<NewEntry>, now: &str) -> Result<Pending, StoreError> {
-        Ok(Pending::done(self.append(entries, now)?))
+    fn append_pending(
+        &mut self,
+        entries: Vec<NewEntry>,
+        now: &str,
+    ) -> Result<PendingRecords, StoreError> {
+        Ok(PendingRecords::done(self.append(entries, now)?))
     }
 
     /// Says which run the records belong to that are appended from now on. Contracts that note it write it into messages.
     fn begin_run(&mut self, _run: &Run) {}
 
     /// Returns what was found and done when the session was opened: a torn line set aside, damaged lines passed over.
-    fn notes(&self) -> &[Note] {
+    fn notes(&self) -> &[StoreNote] {
         &[]
     }
 
@@ -125,14 +133,14 @@ pub struct NewEntry {
 }
 
 /// Records that were appended and may not be on the disk yet. Dropped, it waits for nothing.
-pub struct Pending {
-    entries: Vec<Entry>,
+pub struct PendingRecords {
+    entries: Vec<TranscriptEntry>,
     sync: Option<Box<dyn FnOnce() -> Result<(), StoreError> + Send>>,
 }
 
-impl Pending {
+impl PendingRecords {
     /// Records that are on the disk already.
-    pub fn done(entries: Vec<Entry>) -> Self {
+    pub fn done(entries: Vec<TranscriptEntry>) -> Self {
         Self {
             entries,
             sync: None,
@@ -141,7 +149,7 @@ impl Pending {
 
     /// Records that are on the disk once a function returned.
     pub fn new(
-        entries: Vec<Entry>,
+        entries: Vec<TranscriptEntry>,
         sync: impl FnOnce() -> Result<(), StoreError> + Send + 'static,
     ) -> Self {
         Self {
@@ -151,12 +159,12 @@ impl Pending {
     }
 
     /// Returns the records, which may not be on the disk yet.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[TranscriptEntry] {
         &self.entries
     }
 
     /// Returns the records once they are on the disk. Blocks; may be called in another thread.
-    pub fn wait(self) -> Result<Vec<Entry>, StoreError> {
+    pub fn wait(self) -> Result<Vec<TranscriptEntry>, StoreError> {
         if let Some(sync) = self.sync {
             sync()?;
         }
@@ -164,7 +172,7 @@ impl Pending {
     }
 }
 
-impl std::fmt::Debug for Pending {
+impl std::fmt::Debug for PendingRecords {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pending")
             .field("entries", &self.entries)
@@ -175,7 +183,7 @@ impl std::fmt::Debug for Pending {
 /// What was found in a file that is not as it should be. Nothing of it was dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
-pub enum Note {
+pub enum StoreNote {
     /// The end of the file was no record; it was moved to a file beside it.
     #[serde(rename_all = "camelCase")]
     SetAside {
@@ -224,7 +232,7 @@ pub enum Note {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Branch {
     /// The records, oldest first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<TranscriptEntry>,
     /// Whether there are older records that were not read.
     pub has_older: bool,
 }

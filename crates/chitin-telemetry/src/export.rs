@@ -3,8 +3,8 @@
 use crate::otlp;
 use crate::settings::TelemetrySettings;
 use crate::spans::{Recorder, Span};
-use chitin_gateway::{Gateway, Heard, Subscription, Topic};
-use chitin_model::http::{Endpoint, Trust, certificate_problem, make_client};
+use chitin_gateway::{Gateway, ListenerEvent, Subscription, Topic};
+use chitin_model::http::{ModelEndpoint, TlsRoots, certificate_problem, make_client};
 use futures_util::FutureExt;
 use secrecy::ExposeSecret;
 use std::sync::Arc;
@@ -35,10 +35,10 @@ impl Exporter {
     /// When no client can be made for the address, in words.
     pub fn new(
         settings: TelemetrySettings,
-        trust: Trust,
+        trust: TlsRoots,
         note: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Self, String> {
-        let client = make_client(&Endpoint::new(&settings.url).with_trust(trust))?;
+        let client = make_client(&ModelEndpoint::new(&settings.url).with_trust(trust))?;
         Ok(Self {
             settings,
             client,
@@ -63,12 +63,12 @@ impl Exporter {
         loop {
             let ends = tokio::select! {
                 heard = happenings.next() => match heard {
-                    Some(Heard::Happening(happening)) => {
+                    Some(ListenerEvent::Happening(happening)) => {
                         waiting.add(recorder.hear(&happening));
                         false
                     }
                     // Spans of turns whose end was missed are never whole.
-                    Some(Heard::Missed(_)) => {
+                    Some(ListenerEvent::Missed(_)) => {
                         recorder = Recorder::default();
                         false
                     }
@@ -76,7 +76,7 @@ impl Exporter {
                 },
                 _ = tick.tick() => { self.flush(&mut waiting).await; false }
                 () = cancel.cancelled() => {
-                    while let Some(Some(Heard::Happening(happening))) = happenings.next().now_or_never() {
+                    while let Some(Some(ListenerEvent::Happening(happening))) = happenings.next().now_or_never() {
                         waiting.add(recorder.hear(&happening));
                     }
                     true

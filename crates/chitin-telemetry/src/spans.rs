@@ -1,7 +1,7 @@
 //! Turns happenings into spans.
 
-use chitin_gateway::Status;
-use chitin_gateway::events::{Happening, What};
+use chitin_gateway::JobStatus;
+use chitin_gateway::events::{EventKind, GatewayEvent};
 use chitin_protocol::event::TurnEvent;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -72,33 +72,33 @@ struct Open {
 
 impl Recorder {
     /// Hears what happened. Returns the spans of a turn when it is over.
-    pub fn hear(&mut self, happening: &Happening) -> Vec<Span> {
+    pub fn hear(&mut self, happening: &GatewayEvent) -> Vec<Span> {
         let at = happening.at;
         match &happening.what {
-            What::Accepted { .. } if self.open.len() < MOST_OPEN => {
+            EventKind::Accepted { .. } if self.open.len() < MOST_OPEN => {
                 let turn = Turn::new(happening);
                 self.open.entry(happening.job_id.clone()).or_insert(turn);
             }
-            What::Turn { event } => {
+            EventKind::Turn { event } => {
                 if let Some(turn) = self.open.get_mut(&happening.job_id) {
                     turn.hear(at, event);
                 }
             }
-            What::Spawned { child } => {
+            EventKind::Spawned { child } => {
                 if let Some(turn) = self.open.get_mut(&happening.job_id) {
                     turn.facts.push(("chitin.spawned", child.clone().into()));
                 }
             }
-            What::Merged { .. } | What::Dropped { .. } => {
+            EventKind::Merged { .. } | EventKind::Dropped { .. } => {
                 self.open.remove(&happening.job_id);
             }
-            What::Finished { outcome } => {
+            EventKind::Finished { outcome } => {
                 let turn = self.open.remove(&happening.job_id);
                 let failed = match outcome.status {
-                    Status::Ok => None,
-                    Status::TimedOut => Some("timed out"),
-                    Status::Stopped => Some("stopped"),
-                    Status::Failed => Some("failed"),
+                    JobStatus::Ok => None,
+                    JobStatus::TimedOut => Some("timed out"),
+                    JobStatus::Stopped => Some("stopped"),
+                    JobStatus::Failed => Some("failed"),
                 };
                 let tokens = [
                     ("gen_ai.usage.input_tokens", outcome.input_tokens),
@@ -106,14 +106,16 @@ impl Recorder {
                 ];
                 return turn.map_or_else(Vec::new, |turn| turn.end(at, failed, tokens));
             }
-            What::Accepted { .. } | What::Delivered { .. } | What::NotDelivered { .. } => {}
+            EventKind::Accepted { .. }
+            | EventKind::Delivered { .. }
+            | EventKind::NotDelivered { .. } => {}
         }
         Vec::new()
     }
 }
 
 impl Turn {
-    fn new(happening: &Happening) -> Self {
+    fn new(happening: &GatewayEvent) -> Self {
         let trace_id = hex::encode(&Sha256::digest(&happening.job_id)[..16]);
         let root = span_id(&trace_id, 0);
         Self {

@@ -21,5 +21,7 @@ pub mod tool;
 pub mod toolbox;
 pub mod web_fetch;
 
-pub use tool::{Approval, Approver, CallContext, Concurrency, Tool, ToolOutcome, definition_of};
-pub use toolbox::{Offer, Toolbox};
+pub use tool::{
+    Approval, Approver, CallContext, Tool, ToolConcurrency, ToolOutcome, definition_of,
+};
+pub use toolbox::{ToolOffer, Toolbox};

@@ -6,7 +6,7 @@
 mod bounded;
 mod clean;
 
-pub use bounded::{Bounded, BoundedText, Limits};
+pub use bounded::{Bounded, BoundedText, OutputLimits};
 pub use clean::{Cleaner, Controls, clean};
 
 use crate::redact::{RedactStream, Redactor};
@@ -14,11 +14,11 @@ use crate::redact::{RedactStream, Redactor};
 /// Takes the bytes that a command or a server gives and keeps what a model may see of them.
 ///
 /// ```
-/// use chitin_tools::output::{Capture, Limits};
+/// use chitin_tools::output::{Capture, OutputLimits};
 /// use chitin_tools::redact::Redactor;
 ///
 /// let redactor = Redactor::new(["hunter2hunter2".into()]);
-/// let mut capture = Capture::new(Limits::bytes(1000), &redactor);
+/// let mut capture = Capture::new(OutputLimits::bytes(1000), &redactor);
 /// capture.push(b"\x1b[31mpass: hunter2");
 /// capture.push(b"hunter2\x1b[0m\n");
 /// assert_eq!(capture.finish().text, "pass: [redacted]\n");
@@ -32,7 +32,7 @@ pub struct Capture<'a> {
 
 impl<'a> Capture<'a> {
     /// Starts empty.
-    pub fn new(limits: Limits, redactor: &'a Redactor) -> Self {
+    pub fn new(limits: OutputLimits, redactor: &'a Redactor) -> Self {
         Self {
             cleaner: Cleaner::new(Controls::Strip),
             redact: redactor.stream(),

@@ -1,7 +1,7 @@
 //! `session_status`: what time it is, which model speaks, and what the session took so far.
 
 use crate::schema::spec_on_file;
-use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
+use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
 use chitin_protocol::message::Usage;
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
@@ -84,8 +84,8 @@ impl Tool for SessionStatusTool {
         &self.spec
     }
 
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Shared
+    fn concurrency(&self) -> ToolConcurrency {
+        ToolConcurrency::Shared
     }
 
     fn call<'a>(&'a self, _: Value, context: &'a CallContext<'a>) -> BoxFuture<'a, ToolOutcome> {

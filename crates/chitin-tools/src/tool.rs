@@ -16,8 +16,8 @@ pub trait Tool: Send + Sync {
     fn spec(&self) -> &ToolSpec;
 
     /// Says whether calls may run beside each other.
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Alone
+    fn concurrency(&self) -> ToolConcurrency {
+        ToolConcurrency::Alone
     }
 
     /// Does the work.
@@ -30,7 +30,7 @@ pub trait Tool: Send + Sync {
 
 /// Whether calls of a tool may run beside others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Concurrency {
+pub enum ToolConcurrency {
     /// It changes something: calls run one after the other, in order.
     Alone,
     /// It only looks: calls may run beside other calls that only look.

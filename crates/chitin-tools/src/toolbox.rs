@@ -1,7 +1,7 @@
 //! The tools that one run has.
 
-use crate::output::{Bounded, Controls, Limits, clean};
-use crate::policy::{PolicyInput, UnknownEntry, Verdict, effective_tools, normalize_name};
+use crate::output::{Bounded, Controls, OutputLimits, clean};
+use crate::policy::{PolicyInput, ToolVerdict, UnknownEntry, effective_tools, normalize_name};
 use crate::redact::Redactor;
 use crate::tool::{CallContext, Tool, ToolOutcome};
 use chitin_contract::ToolRules;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// A tool that a run could have.
 #[derive(Clone)]
-pub enum Offer {
+pub enum ToolOffer {
     /// One of our own: its name is in the catalogue, or it is a companion of one that is.
     Own(Arc<dyn Tool>),
     /// One from elsewhere, such as an MCP server.
@@ -26,13 +26,13 @@ pub enum Offer {
     },
 }
 
-impl std::fmt::Debug for Offer {
+impl std::fmt::Debug for ToolOffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} from {:?}", self.name(), self.plugin())
     }
 }
 
-impl Offer {
+impl ToolOffer {
     fn name(&self) -> &str {
         &self.tool().spec().name
     }
@@ -57,7 +57,7 @@ const USUAL_LINES: usize = 2000;
 /// The tools that one run has, in an order that does not change from run to run: providers cache what stands first.
 pub struct Toolbox {
     tools: Vec<Arc<dyn Tool>>,
-    verdict: Verdict,
+    verdict: ToolVerdict,
     shadowed: Vec<String>,
     rules: ToolRules,
     redactor: Arc<Redactor>,
@@ -80,12 +80,12 @@ impl Toolbox {
     pub fn new(
         rules: &ToolRules,
         input: &PolicyInput<'_>,
-        mut offers: Vec<Offer>,
+        mut offers: Vec<ToolOffer>,
         redactor: Arc<Redactor>,
     ) -> Self {
         // Our own come first, by the catalogue; the others by name, whatever order their servers are in today.
         offers.sort_by(|a, b| {
-            let key = |offer: &Offer| {
+            let key = |offer: &ToolOffer| {
                 let plugin = offer.plugin().map(str::to_owned);
                 let name = plugin.is_some().then(|| offer.name().to_owned());
                 (plugin, name)
@@ -93,7 +93,7 @@ impl Toolbox {
             key(a).cmp(&key(b))
         });
         let mut shadowed = Vec::new();
-        let mut kept: Vec<Offer> = Vec::new();
+        let mut kept: Vec<ToolOffer> = Vec::new();
         for offer in offers {
             let name = normalize_name(rules, offer.name());
             if kept
@@ -166,7 +166,7 @@ impl Toolbox {
     }
 
     /// Returns what the policy came to, to explain what is missing.
-    pub const fn verdict(&self) -> &Verdict {
+    pub const fn verdict(&self) -> &ToolVerdict {
         &self.verdict
     }
 
@@ -230,7 +230,7 @@ impl Toolbox {
             match block {
                 Block::Text(block) => {
                     let text = clean(block.text.as_bytes(), Controls::Strip);
-                    let mut bounded = Bounded::new(Limits::bytes(room).lines(lines));
+                    let mut bounded = Bounded::new(OutputLimits::bytes(room).lines(lines));
                     bounded.push(&self.redactor.redact(&text));
                     block.text = bounded.finish().text;
                     room = room.saturating_sub(block.text.len());

@@ -3,8 +3,8 @@
 use crate::snapshot::Record;
 use chitin_config::settings::injection;
 use chitin_contract::{Contract, Filtered, GroupMemory, Lightweight, LinkedMemory};
-use chitin_guard::{Links, Root};
-use chitin_protocol::record::Refusal;
+use chitin_guard::{LinkPolicy, Root};
+use chitin_protocol::record::FileRefusal;
 use chitin_protocol::session_key::{self, ChatType};
 use serde::Serialize;
 use serde_json::Value;
@@ -266,15 +266,15 @@ pub fn linked_memory(records: &[Record], contract: &Contract, root: &Root) -> Ve
         // Only a link is refused as one, so that other files cost nothing.
         let refused = records.find(|record| &*record.name == *name)?.refused()?;
         let links = [
-            Refusal::LinkNotAllowed,
-            Refusal::OutsideRoot,
-            Refusal::Dangling,
-            Refusal::Loop,
+            FileRefusal::LinkNotAllowed,
+            FileRefusal::OutsideRoot,
+            FileRefusal::Dangling,
+            FileRefusal::Loop,
         ];
         if !links.contains(&refused) {
             return None;
         }
-        let end = root.walk(Path::new(name), &Links::Anywhere).ok();
+        let end = root.walk(Path::new(name), &LinkPolicy::Anywhere).ok();
         let below =
             end.and_then(|end| Some(end.path.strip_prefix(root.real_path()).ok()?.to_owned()));
         (!below.is_some_and(|below| is_workspace_memory(&below))).then_some(*name)

@@ -25,7 +25,7 @@ const DAY_MINUTES: f64 = 24.0 * 60.0;
 
 /// What the moment decides.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moment {
+pub struct SwapMoment {
     /// A number from 0 to 1, 1 excluded.
     pub dice: f64,
     /// Minutes since midnight in the user's time zone.
@@ -48,7 +48,7 @@ pub fn swapped(
     root: &Root,
     policy: &ReadPolicy,
     records: &[Record],
-    moment: Moment,
+    moment: SwapMoment,
 ) -> Option<Record> {
     if !is_configured(config, contract) {
         return None;
@@ -80,7 +80,7 @@ pub fn swapped(
 }
 
 /// An open window decides; without one, chance does.
-fn is_due(hook: &Value, moment: Moment) -> bool {
+fn is_due(hook: &Value, moment: SwapMoment) -> bool {
     is_window_open(&hook["purge"], moment.minutes)
         || hook["chance"]
             .as_f64()

@@ -1,7 +1,7 @@
 //! The project that a workspace is: the repository that it lies in, under the name that ties notes to it (W39).
 
 use chitin_contract::Contract;
-use chitin_guard::{EntryKind, Links, ReadPolicy, Root};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, ReadPolicy, Root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -37,12 +37,12 @@ pub fn project_of(workspace: &Path, contract: &Contract, config: &Value) -> Opti
 fn git_directory(directory: &Path) -> Option<PathBuf> {
     let root = Root::open(directory).ok()?;
     let mut kind = root.kind(Path::new(GIT))?;
-    if kind == EntryKind::Link {
-        kind = root.walk(Path::new(GIT), &Links::Anywhere).ok()?.kind;
+    if kind == DirectoryEntryKind::Link {
+        kind = root.walk(Path::new(GIT), &LinkPolicy::Anywhere).ok()?.kind;
     }
     match kind {
-        EntryKind::Directory => Some(directory.join(GIT)),
-        EntryKind::File => {
+        DirectoryEntryKind::Directory => Some(directory.join(GIT)),
+        DirectoryEntryKind::File => {
             let marker = text(&root, GIT).unwrap_or_default();
             let named = marker.lines().find_map(|line| line.strip_prefix("gitdir:"));
             let own = directory.join(named.map_or("", str::trim));
@@ -52,7 +52,7 @@ fn git_directory(directory: &Path) -> Option<PathBuf> {
                 .and_then(|root| text(&root, "commondir"));
             Some(common.map_or_else(|| own.clone(), |common| own.join(common.trim())))
         }
-        EntryKind::Link | EntryKind::Other => None,
+        DirectoryEntryKind::Link | DirectoryEntryKind::Other => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::compat;
 use chitin_contract::{Contract, RefusalStyle};
 use chitin_guard::Fingerprint;
-use chitin_protocol::record::{Oversize, Refusal};
+use chitin_protocol::record::{FileRefusal, OversizeFile};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,29 +129,29 @@ pub struct Record {
 #[derive(Debug, Clone)]
 pub enum RecordState {
     /// It was read.
-    Present(Arc<Content>),
+    Present(Arc<FileContent>),
     /// There is no such entry.
     Missing,
     /// It is there, and was not read.
-    Refused(Refusal),
+    Refused(FileRefusal),
 }
 
 /// The text of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Content {
+pub struct FileContent {
     /// The bytes decoded as UTF-8, with U+FFFD for what is not; nothing is trimmed.
     pub text: Box<str>,
     /// The raw bytes, kept only when they are not valid UTF-8 (otherwise they are those of `text`).
     pub invalid: Option<Box<[u8]>>,
     /// Set when only the beginning was kept.
-    pub oversize: Option<Oversize>,
+    pub oversize: Option<OversizeFile>,
     /// The fingerprint of the file that was read.
     pub fingerprint: Fingerprint,
     /// Permission bits.
     pub mode: u32,
 }
 
-impl Content {
+impl FileContent {
     /// Makes content that was never a file: for tests, and for callers that hold text already.
     pub fn in_memory(text: impl Into<Box<str>>) -> Self {
         Self {
@@ -182,13 +182,13 @@ impl Record {
     pub fn with_text(&self, path: &Path, text: &str) -> Self {
         let mut record = self.clone();
         if record.path == path {
-            record.state = RecordState::Present(Arc::new(Content::in_memory(text)));
+            record.state = RecordState::Present(Arc::new(FileContent::in_memory(text)));
         }
         record
     }
 
     /// Returns the content, if the file was read.
-    pub fn content(&self) -> Option<&Content> {
+    pub fn content(&self) -> Option<&FileContent> {
         match &self.state {
             RecordState::Present(content) => Some(content),
             RecordState::Missing | RecordState::Refused(_) => None,
@@ -211,7 +211,7 @@ impl Record {
     }
 
     /// Returns why the file was not read although it is there.
-    pub const fn refused(&self) -> Option<Refusal> {
+    pub const fn refused(&self) -> Option<FileRefusal> {
         match self.state {
             RecordState::Refused(reason) => Some(reason),
             RecordState::Present(_) | RecordState::Missing => None,

@@ -1,7 +1,7 @@
 //! Arguments that several commands share, as typed; the runtime takes them as plain requests.
 
-use chitin_runtime::Target;
-use chitin_runtime::context::{Mode, TokenCounting, Trigger, TurnRequest, WhichTurn};
+use chitin_runtime::AgentTarget;
+use chitin_runtime::context::{PromptExtent, TokenCounting, Trigger, TurnRequest, WhichTurn};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -27,8 +27,8 @@ pub(crate) struct TargetArgs {
 
 impl TargetArgs {
     /// Returns the same as a plain request.
-    pub(crate) fn target(&self) -> Target {
-        Target {
+    pub(crate) fn target(&self) -> AgentTarget {
+        AgentTarget {
             directory: self.directory.clone(),
             agent: self.agent.clone(),
             with: self.with.clone(),
@@ -132,9 +132,9 @@ impl TurnArgs {
             },
             light: self.light,
             mode: self.mode.map(|mode| match mode {
-                ModeArg::Full => Mode::Full,
-                ModeArg::Minimal => Mode::Minimal,
-                ModeArg::None => Mode::None,
+                ModeArg::Full => PromptExtent::Full,
+                ModeArg::Minimal => PromptExtent::Minimal,
+                ModeArg::None => PromptExtent::None,
             }),
             tools: self.tools.clone(),
             budget: self.budget.clone(),

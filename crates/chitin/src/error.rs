@@ -11,7 +11,7 @@ use std::io;
 /// What went wrong, for a person.
 #[derive(Debug)]
 pub(crate) struct CliError {
-    kind: Kind,
+    kind: FailureKind,
     message: String,
     /// The stable name of what went wrong, and what it is about, where there is one.
     class: Option<&'static str>,
@@ -22,7 +22,7 @@ pub(crate) struct CliError {
 
 /// Whose move it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     /// The user named something that is not there or not usable.
     User,
     /// A configuration file is wrong.
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 
 impl CliError {
     /// Builds an error of that kind.
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
             kind,
             message: message.into(),
@@ -74,17 +74,22 @@ impl CliError {
     #[must_use]
     pub(crate) fn while_shipping(mut self) -> Self {
         self.kind = match self.kind {
-            Kind::User | Kind::Config | Kind::Usage => Kind::Ship(ExitKind::Input),
-            Kind::Refused => Kind::Ship(ExitKind::Local),
-            Kind::Upstream => Kind::Ship(ExitKind::Registry),
-            kept @ (Kind::Ship(_) | Kind::Interrupted | Kind::BrokenPipe | Kind::Internal) => kept,
+            FailureKind::User | FailureKind::Config | FailureKind::Usage => {
+                FailureKind::Ship(ExitKind::Input)
+            }
+            FailureKind::Refused => FailureKind::Ship(ExitKind::Local),
+            FailureKind::Upstream => FailureKind::Ship(ExitKind::Registry),
+            kept @ (FailureKind::Ship(_)
+            | FailureKind::Interrupted
+            | FailureKind::BrokenPipe
+            | FailureKind::Internal) => kept,
         };
         self
     }
 
     /// Says whose move it is, where the caller knows better.
     #[must_use]
-    pub(crate) fn with_kind(mut self, kind: Kind) -> Self {
+    pub(crate) fn with_kind(mut self, kind: FailureKind) -> Self {
         self.kind = kind;
         self
     }
@@ -104,20 +109,20 @@ impl CliError {
     }
 
     pub(crate) fn is_broken_pipe(&self) -> bool {
-        self.kind == Kind::BrokenPipe
+        self.kind == FailureKind::BrokenPipe
     }
 
     pub(crate) fn exit(&self) -> Exit {
         match self.kind {
-            Kind::User => Exit::User,
-            Kind::Config => Exit::Config,
-            Kind::Usage => Exit::Usage,
-            Kind::Refused => Exit::Refused,
-            Kind::Upstream => Exit::Upstream,
-            Kind::Ship(kind) => Exit::Ship(kind),
-            Kind::Interrupted => Exit::Interrupted,
-            Kind::BrokenPipe => Exit::Success,
-            Kind::Internal => Exit::Internal,
+            FailureKind::User => Exit::User,
+            FailureKind::Config => Exit::Config,
+            FailureKind::Usage => Exit::Usage,
+            FailureKind::Refused => Exit::Refused,
+            FailureKind::Upstream => Exit::Upstream,
+            FailureKind::Ship(kind) => Exit::Ship(kind),
+            FailureKind::Interrupted => Exit::Interrupted,
+            FailureKind::BrokenPipe => Exit::Success,
+            FailureKind::Internal => Exit::Internal,
         }
     }
 }
@@ -138,7 +143,10 @@ impl Error for CliError {
 
 impl From<PackError> for CliError {
     fn from(error: PackError) -> Self {
-        let mut shown = Self::new(Kind::Ship(error.exit()), sentence(&error.to_string()));
+        let mut shown = Self::new(
+            FailureKind::Ship(error.exit()),
+            sentence(&error.to_string()),
+        );
         shown.class = Some(error.class().as_str());
         shown.items = error.items().to_vec();
         shown.hints = vec![error.advice().to_owned()];
@@ -167,7 +175,7 @@ impl From<PackFailure> for CliError {
     }
 }
 
-impl From<ErrorKind> for Kind {
+impl From<ErrorKind> for FailureKind {
     fn from(kind: ErrorKind) -> Self {
         match kind {
             ErrorKind::User => Self::User,
@@ -183,9 +191,9 @@ impl From<ErrorKind> for Kind {
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         let kind = if error.kind() == io::ErrorKind::BrokenPipe {
-            Kind::BrokenPipe
+            FailureKind::BrokenPipe
         } else {
-            Kind::Internal
+            FailureKind::Internal
         };
         Self::new(kind, "Could not write the output.").caused_by(error)
     }

@@ -1,7 +1,7 @@
 //! The log: spans and events of the libraries on standard error, for whoever asks for them. Without a filter nothing is set up,
 //! and a span costs a look at one number.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use chitin_runtime::Host;
 use std::io;
 use tracing_subscriber::Layer;
@@ -43,7 +43,7 @@ pub(crate) fn start(option: Option<&Targets>, json: bool, host: &Host) -> Result
         (Some(targets), _) => targets.clone(),
         (None, Some(text)) => filter(text).map_err(|reason| {
             CliError::new(
-                Kind::Usage,
+                FailureKind::Usage,
                 format!("`{VARIABLE}` cannot be used: {reason}."),
             )
         })?,

@@ -1,6 +1,6 @@
 //! The one place that writes to the terminal: results to stdout, notes and errors to stderr.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 pub(crate) use chitin_runtime::display::{grouped, plain, plain_char};
 
@@ -151,7 +151,7 @@ impl Printer {
             let mut text = String::new();
             if self.json {
                 text = serde_json::to_string_pretty(result).map_err(|error| {
-                    CliError::new(Kind::Internal, "Could not write the result as JSON.")
+                    CliError::new(FailureKind::Internal, "Could not write the result as JSON.")
                         .caused_by(error)
                 })?;
                 text.push('\n');

@@ -1,6 +1,6 @@
 // Hears what happens, over a WebSocket that comes back by itself.
 
-import type { Happening } from "./types.ts";
+import type { GatewayEvent } from "./types.ts";
 
 export type LiveState = "off" | "connecting" | "open" | "waiting";
 
@@ -38,7 +38,7 @@ export class Live {
   /** How many times in a row it could not be reached. */
   failures = 0;
   onState: (state: LiveState) => void = () => {};
-  onHappening: (happening: Happening) => void = () => {};
+  onGatewayEvent: (happening: GatewayEvent) => void = () => {};
   /** Something was or may have been missed: what is shown must be asked for again. */
   onGap: () => void = () => {};
   onSignedOut: () => void = () => {};
@@ -119,7 +119,7 @@ export class Live {
         // The same happening is never told twice, not even after a reconnection that overlaps.
         if (seq <= this.lastSeq) break;
         this.lastSeq = seq;
-        this.onHappening(told as unknown as Happening);
+        this.onGatewayEvent(told as unknown as GatewayEvent);
         break;
       }
       case "missed":

@@ -9,7 +9,7 @@ export interface Accepted {
   /** The agent. */
   agentId: string;
   /** What becomes of it first. */
-  place: Place;
+  place: JobPlacement;
 }
 
 /** How an account stands. */
@@ -100,6 +100,9 @@ export interface BindingList {
   /** The agent that gets what no binding matches; null if there is none. */
   defaultAgent: string | null;
 }
+
+/** What became of a binding. */
+export type BindingVerdict = "chosen" | "outranked" | "no";
 
 /** One block of a message. */
 export type Block = TextBlock | ThinkingBlock | ImageBlock | ToolCallBlock;
@@ -306,7 +309,7 @@ export interface Considered {
   /** What it would be worth, or is. */
   tier: MatchedBy;
   /** What became of it. */
-  verdict: Verdict;
+  verdict: BindingVerdict;
   /** Why it does not hold. */
   mismatch?: Mismatch;
 }
@@ -380,29 +383,6 @@ export type DmScope = "main" | "per-peer" | "per-channel-peer" | "per-account-ch
 /** The server is shutting down. */
 export type Ending = Record<string, unknown>;
 
-/** Any line of a transcript but the first. Reading and writing is lossless. */
-export type Entry = (Message | {
-  /** The provider. */
-  provider: string;
-  /** The model. */
-  model_id: string;
-} | {
-  /** Such as `off` or `high`. */
-  thinking_level: string;
-} | {
-  /** What kind of note. */
-  custom_type: string;
-  /** The note. */
-  data: unknown;
-} | Compaction) & ({
-  /** The record's own name, unique in its file. */
-  id: string;
-  /** The record before it on its branch; the first has none. */
-  parent_id: string | null;
-  /** When, as an ISO instant. */
-  timestamp: string;
-});
-
 /** The body of a failed request. */
 export interface ErrorBody {
   /** What went wrong. */
@@ -415,32 +395,6 @@ export interface ErrorDetails {
   code: string;
   /** What happened, as a sentence. */
   message: string;
-  /** What can be done about it. */
-  hint?: string;
-}
-
-/** How a message found its agent and its session. */
-export interface Explanation {
-  /** The message, with spellings made one. */
-  inbound: Inbound;
-  /** Every binding, in the order of the configuration. */
-  bindings: Considered[];
-  /** Who was chosen, and by what. */
-  choice: Choice;
-  /** How far direct messages share a session. */
-  dmScope: DmScope;
-  /** How far groups share a session. */
-  groupScope: GroupScope;
-  /** The one name of the sender, when `session.identityLinks` gives one. */
-  person?: string;
-  /** How a thread shows in the key on this channel. */
-  threadSuffix: ThreadSuffix;
-  /** Where the message goes; none when it goes to nobody. */
-  route?: Route;
-  /** The session that the message is a turn of; none when it goes to nobody. */
-  key?: string;
-  /** Why it goes to nobody. */
-  problem?: string;
   /** What can be done about it. */
   hint?: string;
 }
@@ -569,7 +523,7 @@ export interface FinishedBefore {
   /** Always `finished`. */
   kind: string;
   /** How its turn ended. */
-  outcome: Outcome;
+  outcome: JobOutcome;
 }
 
 /** Where two prompts begin to differ. */
@@ -604,14 +558,11 @@ export interface FoundMemory {
   vectorScore: number | null;
 }
 
-/** How far groups share a session (`session.groupScope`); only the [`KeyGrammar::Exact`] releases know it. */
-export type GroupScope = "per-group" | "main";
-
 /** Something that happened. */
-export type Happening = ({
+export type GatewayEvent = ({
   kind: "accepted";
   /** What becomes of it first. */
-  place: Place;
+  place: JobPlacement;
 } | {
   kind: "turn";
   /** What. */
@@ -645,7 +596,7 @@ export type Happening = ({
 } | {
   kind: "finished";
   /** How. */
-  outcome: Outcome;
+  outcome: JobOutcome;
 }) & {
   /** The how manieth since the gateway began. */
   seq: number;
@@ -656,6 +607,9 @@ export type Happening = ({
   /** The job. */
   jobId: string;
 };
+
+/** How far groups share a session (`session.groupScope`); only the [`KeyGrammar::Exact`] releases know it. */
+export type GroupScope = "per-group" | "main";
 
 /** Whether the server is running. */
 export interface Health {
@@ -719,6 +673,30 @@ export interface InboundInput {
   /** The sender. */
   senderId?: string | null;
 }
+
+/** How a job ended. */
+export interface JobOutcome {
+  /** How. */
+  status: JobStatus;
+  /** The last answer's text. */
+  text: string;
+  /** What went wrong, if something did. */
+  error?: string;
+  /** Tokens sent, whether a cache had them or not. */
+  inputTokens: number;
+  /** Tokens answered. */
+  outputTokens: number;
+  /** How long it took, in milliseconds. */
+  runtimeMs: number;
+  /** The rule of the workspace that refused the message, or the last reply. */
+  refused?: RefusedOutcome;
+}
+
+/** What becomes of a job first. */
+export type JobPlacement = "runs" | "waits" | "steers" | "known";
+
+/** How a job ended, in a word. */
+export type JobStatus = "ok" | "timedOut" | "stopped" | "failed";
 
 /** What the model gets in a turn. */
 export interface Lens {
@@ -1157,24 +1135,6 @@ export interface OpenAiErrorDetails {
   code: string;
 }
 
-/** How a job ended. */
-export interface Outcome {
-  /** How. */
-  status: Status;
-  /** The last answer's text. */
-  text: string;
-  /** What went wrong, if something did. */
-  error?: string;
-  /** Tokens sent, whether a cache had them or not. */
-  inputTokens: number;
-  /** Tokens answered. */
-  outputTokens: number;
-  /** How long it took, in milliseconds. */
-  runtimeMs: number;
-  /** The rule of the workspace that refused the message, or the last reply. */
-  refused?: RefusedOutcome;
-}
-
 /** Somebody who was let in. */
 export interface Paired {
   /** The channel. */
@@ -1206,7 +1166,7 @@ export interface PairingCodeRequest {
 /** Pending pairing requests and approved senders. */
 export interface PairingList {
   /** Who asks. */
-  pending: Pending[];
+  pending: PendingPairing[];
   /** Who was approved. */
   paired: Paired[];
 }
@@ -1220,7 +1180,7 @@ export interface Peer {
 }
 
 /** Somebody who waits to be let in. */
-export interface Pending {
+export interface PendingPairing {
   /** The channel. */
   channel: string;
   /** The account on it. */
@@ -1243,9 +1203,6 @@ export interface Pending {
 
 /** Where a piece of text comes from. */
 export type PieceKind = "ours" | "value" | "file" | "cut-marker";
-
-/** What becomes of a job first. */
-export type Place = "runs" | "waits" | "steers" | "known";
 
 /** The file of a preview. */
 export interface PreviewFile {
@@ -1428,6 +1385,32 @@ export interface Route {
   parentSessionKey?: string;
 }
 
+/** How a message found its agent and its session. */
+export interface RouteExplanation {
+  /** The message, with spellings made one. */
+  inbound: Inbound;
+  /** Every binding, in the order of the configuration. */
+  bindings: Considered[];
+  /** Who was chosen, and by what. */
+  choice: Choice;
+  /** How far direct messages share a session. */
+  dmScope: DmScope;
+  /** How far groups share a session. */
+  groupScope: GroupScope;
+  /** The one name of the sender, when `session.identityLinks` gives one. */
+  person?: string;
+  /** How a thread shows in the key on this channel. */
+  threadSuffix: ThreadSuffix;
+  /** Where the message goes; none when it goes to nobody. */
+  route?: Route;
+  /** The session that the message is a turn of; none when it goes to nobody. */
+  key?: string;
+  /** Why it goes to nobody. */
+  problem?: string;
+  /** What can be done about it. */
+  hint?: string;
+}
+
 /** Which session remembers where the last message came from. */
 export type RoutePolicy = "main" | "session";
 
@@ -1484,9 +1467,9 @@ export interface SentMessage {
   /** The agent. */
   agentId: string;
   /** What becomes of it first. */
-  place: Place;
+  place: JobPlacement;
   /** How. */
-  status: Status;
+  status: JobStatus;
   /** The last answer's text. */
   text: string;
   /** What went wrong, if something did. */
@@ -1598,7 +1581,7 @@ export interface SessionDetails {
   /** What it is doing; null if it does nothing. */
   busy: BusySession | null;
   /** Its last records, as in the transcript. */
-  history: Entry[];
+  history: TranscriptEntry[];
   /** Whether there are older records. */
   hasOlder: boolean;
 }
@@ -1726,7 +1709,7 @@ export type SocketMessage = (Accepted & {
   type: "error";
   /** What went wrong. */
   error: ErrorDetails;
-} | Happening & {
+} | GatewayEvent & {
   type: "happening";
 } | {
   type: "missed";
@@ -1738,9 +1721,6 @@ export type SocketMessage = (Accepted & {
   /** The name of the client's message that it answers. */
   id?: unknown;
 };
-
-/** How a job ended, in a word. */
-export type Status = "ok" | "timedOut" | "stopped" | "failed";
 
 /** Why an answer ended. */
 export type StopReason = "stop" | "toolUse" | "length" | "aborted" | "error" | string;
@@ -1754,7 +1734,7 @@ export interface StopReply {
 }
 
 /** The data of a server-sent event, by the event's name: `missed`, `draining`, `closing`, or one of the gateway's. */
-export type StreamEvent = Happening | FinishedBefore | MissedEvents | Ending;
+export type StreamEvent = GatewayEvent | FinishedBefore | MissedEvents | Ending;
 
 /** Settings of a stream. */
 export interface StreamOptions {
@@ -1832,6 +1812,29 @@ export interface TraceReply {
   /** How many lines of the recording could not be read. */
   damaged: number;
 }
+
+/** Any line of a transcript but the first. Reading and writing is lossless. */
+export type TranscriptEntry = (Message | {
+  /** The provider. */
+  provider: string;
+  /** The model. */
+  model_id: string;
+} | {
+  /** Such as `off` or `high`. */
+  thinking_level: string;
+} | {
+  /** What kind of note. */
+  custom_type: string;
+  /** The note. */
+  data: unknown;
+} | Compaction) & ({
+  /** The record's own name, unique in its file. */
+  id: string;
+  /** The record before it on its branch; the first has none. */
+  parent_id: string | null;
+  /** When, as an ISO instant. */
+  timestamp: string;
+});
 
 /** A session of the tree. */
 export interface TreeSession {
@@ -2096,9 +2099,6 @@ export interface UserMessage {
   timestamp?: number;
 }
 
-/** What became of a binding. */
-export type Verdict = "chosen" | "outranked" | "no";
-
 /** A file in the list. */
 export interface WorkspaceFile {
   /** The path below the workspace. */
@@ -2160,7 +2160,7 @@ export interface Replies {
   "POST /api/pairing/approve": Success;
   "POST /api/pairing/reject": Success;
   "POST /api/pairing/revoke": Success;
-  "GET /api/route": Explanation;
+  "GET /api/route": RouteExplanation;
   "GET /api/routes": BindingList;
   "GET /api/sessions": SessionList;
   "GET /api/sessions/{key}": SessionDetails;

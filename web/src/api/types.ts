@@ -8,7 +8,7 @@ export type {
   BindingList,
   DiffLine,
   ErrorBody,
-  Explanation,
+  RouteExplanation as Explanation,
   FileConflict,
   FileList,
   FileText,
@@ -38,7 +38,7 @@ export type {
   WorkspaceFinding as Finding,
   FilePreview as Preview,
   AgentSummary as Agent,
-  Pending as PairingRequest,
+  PendingPairing as PairingRequest,
 } from "./schema.ts";
 
 type Keys<Union> = Union extends unknown ? keyof Union : never;
@@ -51,8 +51,8 @@ export type Loose<Union> = { [Key in Keys<Union>]?: Field<Union, Key> };
 export type TurnEvent = Loose<api.TurnEvent> & Pick<api.TurnEvent, "type">;
 
 /** Something that happened, as the socket tells it. */
-export type Happening = Omit<Loose<api.Happening>, "event"> &
-  Pick<api.Happening, "seq" | "at" | "sessionKey" | "jobId" | "kind"> & { type?: string; event?: TurnEvent };
+export type GatewayEvent = Omit<Loose<api.GatewayEvent>, "event"> &
+  Pick<api.GatewayEvent, "seq" | "at" | "sessionKey" | "jobId" | "kind"> & { type?: string; event?: TurnEvent };
 
 /** A block of a message. */
 export type RecordBlock = Loose<api.Block> & { type: string };
@@ -66,7 +66,7 @@ export type RecordMessage = Omit<Loose<api.Message>, "content"> & {
 };
 
 /** A record of a session file. */
-export type SessionRecord = Omit<Loose<api.Entry>, "message"> & { type: string; message?: RecordMessage };
+export type SessionRecord = Omit<Loose<api.TranscriptEntry>, "message"> & { type: string; message?: RecordMessage };
 
 export type SessionShown = Omit<api.SessionDetails, "history"> & { history: SessionRecord[] };
 

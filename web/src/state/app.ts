@@ -2,7 +2,7 @@
 
 import { ApiError, Client, explain } from "../api/http.ts";
 import { Live, type LiveState, openSocket } from "../api/live.ts";
-import type { Agent, AgentList, Happening, LoginReply, Me, SessionTree, TreeSession } from "../api/types.ts";
+import type { Agent, AgentList, GatewayEvent, LoginReply, Me, SessionTree, TreeSession } from "../api/types.ts";
 import { Keep } from "./keep.ts";
 import { readRoute, type Route } from "./route.ts";
 import { Signal } from "./signal.ts";
@@ -27,9 +27,9 @@ export const farewell = new Signal("");
 
 export const drafts = new Keep("draft", () => sessionStorage);
 
-const listeners = new Set<(happening: Happening) => void>();
+const listeners = new Set<(happening: GatewayEvent) => void>();
 /** Hears of everything that happens, until the function that it returns is called. */
-export function hear(listener: (happening: Happening) => void): () => void {
+export function hear(listener: (happening: GatewayEvent) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
@@ -58,7 +58,7 @@ line.onGap = () => {
   gaps.value += 1;
   void loadTree();
 };
-line.onHappening = (happening) => {
+line.onGatewayEvent = (happening) => {
   const { sessions, stale } = applyToTree(tree.value, happening);
   tree.value = sessions;
   if (stale) loadTreeSoon();

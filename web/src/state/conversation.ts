@@ -1,6 +1,6 @@
 // What was said in a session: the records that the server keeps, and what happens right now. Values in, new values out.
 
-import type { Happening, TurnEvent } from "../api/types.ts";
+import type { GatewayEvent, TurnEvent } from "../api/types.ts";
 import type { Entry, Piece } from "./entries.ts";
 
 /** A message that this page sent and that is not in the records yet. */
@@ -58,7 +58,7 @@ export function withoutPending(now: Conversation, key: string): Conversation {
 }
 
 /** Changes the conversation by what happened; `stale` says that the records must be asked for again. */
-export function apply(now: Conversation, happening: Happening): { next: Conversation; stale: boolean } {
+export function apply(now: Conversation, happening: GatewayEvent): { next: Conversation; stale: boolean } {
   switch (happening.kind) {
     case "accepted":
       return { next: { ...now, waiting: happening.place === "waits" ? now.waiting + 1 : now.waiting }, stale: false };

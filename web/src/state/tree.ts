@@ -1,6 +1,6 @@
 // Sessions and the runs that they began, as a tree that moves with what happens.
 
-import type { Happening, TreeSession } from "../api/types.ts";
+import type { GatewayEvent, TreeSession } from "../api/types.ts";
 
 export interface Node {
   session: TreeSession;
@@ -9,7 +9,7 @@ export interface Node {
 }
 
 /** Changes the list by what happened; `stale` says that the server knows more than the list can tell. */
-export function applyToTree(sessions: readonly TreeSession[], happening: Happening): { sessions: readonly TreeSession[]; stale: boolean } {
+export function applyToTree(sessions: readonly TreeSession[], happening: GatewayEvent): { sessions: readonly TreeSession[]; stale: boolean } {
   const known = sessions.some((session) => session.key === happening.sessionKey);
   const change = (more: Partial<TreeSession>): readonly TreeSession[] =>
     sessions.map((session) => (session.key === happening.sessionKey ? { ...session, ...more, updatedAt: happening.at } : session));
@@ -35,7 +35,7 @@ export function applyToTree(sessions: readonly TreeSession[], happening: Happeni
   }
 }
 
-function setState(sessions: readonly TreeSession[], happening: Happening, state: "running" | "waiting"): readonly TreeSession[] {
+function setState(sessions: readonly TreeSession[], happening: GatewayEvent, state: "running" | "waiting"): readonly TreeSession[] {
   return sessions.map((session) => {
     if (session.key !== happening.sessionKey) return session;
     // What waits behind a turn does not hide that the turn runs.

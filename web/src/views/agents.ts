@@ -85,7 +85,7 @@ class Agents extends View {
   private drawBindings(bindings: ListedBinding[]): unknown {
     if (bindings.length === 0) return html`<p class="quiet">None: everything goes to the default agent.</p>`;
     return html`<div class="table-scroll" role="group" tabindex="0" aria-label="Bindings"><table class="list wide">
-      <thead><tr><th scope="col">ListedBinding</th><th scope="col">Agent</th><th scope="col">Asks for</th><th scope="col">Rank</th></tr></thead>
+      <thead><tr><th scope="col">Binding</th><th scope="col">Agent</th><th scope="col">Asks for</th><th scope="col">Rank</th></tr></thead>
       <tbody>${bindings.map((one) => html`<tr><th scope="row"><code>${one.path}</code></th><td>${one.agentId}</td><td>${one.asks}</td><td>${one.tier}</td></tr>`)}</tbody></table></div>`;
   }
 

@@ -1,11 +1,11 @@
 //! Compaction from start to end: when, how much, by whom, and what if it does not work.
 
 use crate::history::{
-    Author, Plan, PlanOptions, Step, SummaryRequest, Written, estimate_text, plan_compaction,
-    should_compact,
+    Author, CompactionPlan, PlanOptions, SummaryRequest, SummaryStep, WrittenSummary,
+    estimate_text, plan_compaction, should_compact,
 };
 use chitin_contract::{HistoryRules, NoCutAfter};
-use chitin_protocol::transcript::{Compaction, Entry};
+use chitin_protocol::transcript::{Compaction, TranscriptEntry};
 use futures_util::future::BoxFuture;
 
 /// Why a model wrote no summary.
@@ -29,7 +29,7 @@ pub trait Summarizer: Send + Sync {
 #[derive(Debug, Clone)]
 pub struct CompactOrder<'a> {
     /// The branch, oldest record first.
-    pub branch: &'a [Entry],
+    pub branch: &'a [TranscriptEntry],
     /// How: how much stays, and what the summary is to look after.
     pub options: PlanOptions<'a>,
     /// What the conversation takes now, in tokens.
@@ -64,7 +64,7 @@ pub struct Compacted {
 
 /// What a compaction came to.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum CompactionOutcome {
     /// A record to store.
     Compacted(Box<Compacted>),
     /// There was no need, or nothing to summarise.
@@ -102,19 +102,19 @@ const MOST_ROUNDS: u32 = 10;
 pub async fn compact(
     order: &CompactOrder<'_>,
     summarizer: &dyn Summarizer,
-) -> Result<Outcome, CompactError> {
+) -> Result<CompactionOutcome, CompactError> {
     let due = should_compact(
         order.tokens,
         order.options.window,
         &order.options.compacting,
     );
     if order.when == When::IfNeeded && !due {
-        return Ok(Outcome::Nothing {
+        return Ok(CompactionOutcome::Nothing {
             reason: "there is room",
         });
     }
     let Some(plan) = fitting_plan(order)? else {
-        return Ok(Outcome::Nothing {
+        return Ok(CompactionOutcome::Nothing {
             reason: "there is nothing to summarise",
         });
     };
@@ -126,7 +126,7 @@ pub async fn compact(
     let record = plan.finish(&written, order.rules);
     let tokens_after = estimate_text(&record.summary, &order.rules.estimate)
         + plan.kept_tokens(order.branch, order.options.window, order.rules);
-    Ok(Outcome::Compacted(Box::new(Compacted {
+    Ok(CompactionOutcome::Compacted(Box::new(Compacted {
         record,
         tokens_after,
         author: written.author,
@@ -134,7 +134,7 @@ pub async fn compact(
 }
 
 /// Returns a plan whose kept part fits besides a summary of full length; the kept part is halved until it does.
-fn fitting_plan(order: &CompactOrder<'_>) -> Result<Option<Plan>, CompactError> {
+fn fitting_plan(order: &CompactOrder<'_>) -> Result<Option<CompactionPlan>, CompactError> {
     let window = order.options.window;
     let compacting = order.options.compacting;
     let budget = window
@@ -172,7 +172,10 @@ fn fitting_plan(order: &CompactOrder<'_>) -> Result<Option<Plan>, CompactError> 
 }
 
 /// Asks the model, step by step.
-async fn write(plan: &Plan, summarizer: &dyn Summarizer) -> Result<Written, SummaryError> {
+async fn write(
+    plan: &CompactionPlan,
+    summarizer: &dyn Summarizer,
+) -> Result<WrittenSummary, SummaryError> {
     let mut history: Option<String> = None;
     let mut turn_prefix = None;
     for step in &plan.steps {
@@ -183,11 +186,11 @@ async fn write(plan: &Plan, summarizer: &dyn Summarizer) -> Result<Written, Summ
             return Err(SummaryError::Failed("the model wrote nothing".to_owned()));
         }
         match step {
-            Step::History(_) => history = Some(text),
-            Step::TurnPrefix(_) => turn_prefix = Some(text),
+            SummaryStep::History(_) => history = Some(text),
+            SummaryStep::TurnPrefix(_) => turn_prefix = Some(text),
         }
     }
-    Ok(Written {
+    Ok(WrittenSummary {
         history,
         turn_prefix,
         author: Author::Model,

@@ -1,8 +1,8 @@
 //! The engine that passes a conversation on as the session layer made it (C2).
 
 use super::{
-    AssembledContext, Assembly, CompactOrder, ContextEngine, EngineError, EngineInfo, Ingested,
-    Outcome, SessionRef, Summarizer, TurnEnd, compact,
+    AssembledContext, Assembly, CompactOrder, CompactionOutcome, ContextEngine, EngineError,
+    EngineInfo, Ingested, SessionRef, Summarizer, TurnEnd, compact,
 };
 use crate::compat::{LEGACY_ENGINE, LEGACY_ENGINE_NAME, LEGACY_ENGINE_VERSION};
 use chitin_protocol::message::Message;
@@ -53,7 +53,7 @@ impl ContextEngine for Legacy {
         _session: SessionRef<'a>,
         order: &'a CompactOrder<'a>,
         summarizer: &'a dyn Summarizer,
-    ) -> BoxFuture<'a, Result<Outcome, EngineError>> {
+    ) -> BoxFuture<'a, Result<CompactionOutcome, EngineError>> {
         Box::pin(async move { Ok(compact(order, summarizer).await?) })
     }
 

@@ -1,7 +1,7 @@
 //! Context engines: who decides what of a conversation a model sees again (S13, C1–C4).
 //!
 //! An engine is asked before and after each turn. The session layer owns the records and hands the branch in; an engine
-//! that keeps its own store may answer from there. [`Registry`] holds the engines that there are, and picks one by the
+//! that keeps its own store may answer from there. [`EngineRegistry`] holds the engines that there are, and picks one by the
 //! configuration. [`Legacy`] passes a conversation on as the session layer made it, and puts it into a summary with
 //! [`compact`] when it grows too long.
 
@@ -12,13 +12,14 @@ mod registry;
 
 pub use choice::{EngineChoice, choose};
 pub use compact::{
-    CompactError, CompactOrder, Compacted, Outcome, Summarizer, SummaryError, When, compact,
+    CompactError, CompactOrder, Compacted, CompactionOutcome, Summarizer, SummaryError, When,
+    compact,
 };
 pub use legacy::Legacy;
-pub use registry::{EngineFactory, Registration, Registry, Resolved, slot};
+pub use registry::{EngineFactory, EngineRegistry, Registration, Resolved, slot};
 
 use chitin_protocol::message::Message;
-use chitin_protocol::transcript::Entry;
+use chitin_protocol::transcript::TranscriptEntry;
 use chitin_tools::definition_of;
 use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition};
 use futures_util::future::BoxFuture;
@@ -108,7 +109,7 @@ pub struct AssembledContext {
 #[derive(Debug, Clone, Copy)]
 pub struct TurnEnd<'a> {
     /// The branch with the turn's records.
-    pub branch: &'a [Entry],
+    pub branch: &'a [TranscriptEntry],
     /// How many records there were before the turn.
     pub records_before: usize,
     /// Whether the turn was a heartbeat.
@@ -205,7 +206,7 @@ pub trait ContextEngine: Send + Sync {
     fn bootstrap<'a>(
         &'a self,
         _session: SessionRef<'a>,
-        _branch: &'a [Entry],
+        _branch: &'a [TranscriptEntry],
     ) -> BoxFuture<'a, Result<Bootstrapped, EngineError>> {
         Box::pin(async { Ok(Bootstrapped::default()) })
     }
@@ -230,7 +231,7 @@ pub trait ContextEngine: Send + Sync {
         session: SessionRef<'a>,
         order: &'a CompactOrder<'a>,
         summarizer: &'a dyn Summarizer,
-    ) -> BoxFuture<'a, Result<Outcome, EngineError>>;
+    ) -> BoxFuture<'a, Result<CompactionOutcome, EngineError>>;
 
     /// Hears that a turn is stored.
     fn after_turn<'a>(
@@ -240,7 +241,7 @@ pub trait ContextEngine: Send + Sync {
     ) -> BoxFuture<'a, Result<(), EngineError>> {
         Box::pin(async move {
             let new = turn.branch.get(turn.records_before..).unwrap_or_default();
-            for message in new.iter().filter_map(Entry::message) {
+            for message in new.iter().filter_map(TranscriptEntry::message) {
                 self.ingest(session, message).await?;
             }
             Ok(())

@@ -49,18 +49,18 @@ impl fmt::Debug for Resolved {
 }
 
 /// The engines that there are. The built-in one is always among them.
-pub struct Registry {
+pub struct EngineRegistry {
     engines: BTreeMap<String, Registered>,
 }
 
-impl fmt::Debug for Registry {
+impl fmt::Debug for EngineRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let owners = self.engines.iter().map(|(id, one)| (id, &one.owner));
         f.debug_map().entries(owners).finish()
     }
 }
 
-impl Default for Registry {
+impl Default for EngineRegistry {
     fn default() -> Self {
         let legacy = Registered {
             owner: CORE_OWNER.to_owned(),
@@ -73,7 +73,7 @@ impl Default for Registry {
     }
 }
 
-impl Registry {
+impl EngineRegistry {
     /// Returns a registry with the built-in engine.
     pub fn new() -> Self {
         Self::default()

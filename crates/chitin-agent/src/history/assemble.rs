@@ -20,7 +20,7 @@ use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, Message, ToolCallBlock, ToolResultMessage, UserMessage,
 };
 use chitin_protocol::text::is_blank_js;
-use chitin_protocol::transcript::Entry;
+use chitin_protocol::transcript::TranscriptEntry;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -46,12 +46,12 @@ pub struct Assembling<'a> {
     /// Puts the time before the user's messages, where that is not written down.
     pub stamp: Option<&'a MessageStamp>,
     /// The turn that is under way; none between turns.
-    pub running: Option<RunningTurn<'a>>,
+    pub running: Option<CurrentTurn<'a>>,
 }
 
 /// What belongs to the turn that is under way.
 #[derive(Debug, Clone, Copy)]
-pub struct RunningTurn<'a> {
+pub struct CurrentTurn<'a> {
     /// How many records of the branch are older.
     pub records_before: usize,
     /// Results of this turn that are longer than what the transcript keeps of them, by record.
@@ -140,7 +140,7 @@ impl PrefixChange {
 
 /// Turns a branch into the messages that a model is sent.
 pub fn messages_for_model(
-    branch: &[Entry],
+    branch: &[TranscriptEntry],
     options: &Assembling<'_>,
     rules: &HistoryRules,
 ) -> Assembled {
@@ -151,8 +151,9 @@ pub fn messages_for_model(
     let before = options
         .files
         .filter(|files| options.turns.is_some() || !are_held(shown, files));
-    let is_before =
-        |entry: &&Entry| before.is_some() && options.turns.is_some() && holds_files(entry);
+    let is_before = |entry: &&TranscriptEntry| {
+        before.is_some() && options.turns.is_some() && holds_files(entry)
+    };
     let from = branch.len() - shown.len();
     let records_before = options
         .running

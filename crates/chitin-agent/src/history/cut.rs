@@ -5,7 +5,7 @@ use super::view::message_of;
 use crate::compat::{record, role};
 use chitin_contract::{EstimateRules, HistoryRules, NoCutAfter, TurnStarts};
 use chitin_protocol::message::Message;
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use std::ops::Range;
 
 /// Where a conversation is cut.
@@ -34,7 +34,7 @@ impl CutPoint {
 
 /// Finds where to cut the records of a range so that about `keep_tokens` of the newest stay. Never at a tool result.
 pub fn cut_point(
-    entries: &[Entry],
+    entries: &[TranscriptEntry],
     range: Range<usize>,
     keep_tokens: f64,
     rules: &HistoryRules,
@@ -75,7 +75,7 @@ pub fn cut_point(
 /// Returns the newest record from which on there are enough tokens.
 #[expect(clippy::cast_precision_loss, reason = "an estimate")]
 fn enough_from(
-    entries: &[Entry],
+    entries: &[TranscriptEntry],
     range: Range<usize>,
     keep_tokens: f64,
     estimates: &EstimateRules,
@@ -101,7 +101,12 @@ fn enough_from(
 }
 
 /// Includes the records before a cut that are no messages (C32).
-fn with_notes_before(entries: &[Entry], start: usize, cut: usize, rules: &HistoryRules) -> usize {
+fn with_notes_before(
+    entries: &[TranscriptEntry],
+    start: usize,
+    cut: usize,
+    rules: &HistoryRules,
+) -> usize {
     (start..cut)
         .rev()
         .take_while(|at| match &entries[*at].body {
@@ -119,7 +124,7 @@ fn with_notes_before(entries: &[Entry], start: usize, cut: usize, rules: &Histor
 }
 
 /// Tells whether a conversation may be cut before a record.
-fn may_cut(entry: &Entry) -> bool {
+fn may_cut(entry: &TranscriptEntry) -> bool {
     match &entry.body {
         EntryBody::Message(Message::User(_) | Message::Assistant(_)) => true,
         EntryBody::Message(message @ Message::Other(_)) => matches!(
@@ -140,7 +145,7 @@ fn may_cut(entry: &Entry) -> bool {
     }
 }
 
-fn is_note(entry: &Entry) -> bool {
+fn is_note(entry: &TranscriptEntry) -> bool {
     matches!(
         entry.body.kind(),
         record::CUSTOM_MESSAGE | record::BRANCH_SUMMARY
@@ -148,7 +153,7 @@ fn is_note(entry: &Entry) -> bool {
 }
 
 /// Tells whether a cut before a record leaves whole turns on both sides.
-fn starts_turn_at_cut(entry: &Entry, starts: TurnStarts) -> bool {
+fn starts_turn_at_cut(entry: &TranscriptEntry, starts: TurnStarts) -> bool {
     match starts {
         TurnStarts::UserMessage => entry
             .message()
@@ -157,7 +162,7 @@ fn starts_turn_at_cut(entry: &Entry, starts: TurnStarts) -> bool {
     }
 }
 
-fn starts_turn(entry: &Entry, starts: TurnStarts) -> bool {
+fn starts_turn(entry: &TranscriptEntry, starts: TurnStarts) -> bool {
     match (entry.message(), starts) {
         (None, _) => is_note(entry),
         (Some(message), TurnStarts::UserMessage) => matches!(message.role(), "user" | role::BASH),

@@ -1,6 +1,6 @@
 //! When an agent is asked to write down what it will forget, and in which words (M70, M71). Pure functions.
 
-use super::flush_words::{FlushWords, Place};
+use super::flush_words::{FlushTarget, FlushWords};
 use chitin_contract::{FlushClock, FlushPrompts, FlushReserve, FlushWindow, MemoryFlushRules};
 use chitin_protocol::settings::MemoryFlushSettings;
 use chitin_protocol::text::trim_js;
@@ -107,7 +107,7 @@ impl FlushOptions {
             FlushClock::TwoLines => Hours::Twelve,
         };
         let words = FlushWords {
-            place: Place::of(now.date()),
+            place: FlushTarget::of(now.date()),
             now: &now,
             hours,
             clock: rules.clock,

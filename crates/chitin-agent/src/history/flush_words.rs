@@ -22,12 +22,12 @@ const REQUEST: &str = "Before this conversation is shortened, keep what must out
                        names, open work. Leave out what is in your notes already and what is of no use tomorrow.";
 
 /// Where the model may write.
-pub(super) struct Place {
+pub(super) struct FlushTarget {
     day: String,
     pub(super) path: String,
 }
 
-impl Place {
+impl FlushTarget {
     pub(super) fn of(day: Date) -> Self {
         let path = chitin_workspace::state::daily_note(day);
         Self {
@@ -39,7 +39,7 @@ impl Place {
 
 /// Puts the request into words.
 pub(super) struct FlushWords<'a> {
-    pub(super) place: Place,
+    pub(super) place: FlushTarget,
     pub(super) now: &'a Zoned,
     pub(super) hours: Hours,
     pub(super) clock: FlushClock,

@@ -1,6 +1,6 @@
 //! The record that marks a turn with the full context.
 
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use chitin_workspace::turn_marker::compat::FULL_CONTEXT;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub fn first_turn_marker(timestamp_ms: i64, run_id: &str, session_id: &str) -> E
 }
 
 /// Tells whether a branch holds a marker that still counts. A compaction makes it void.
-pub fn is_marked(branch: &[Entry]) -> bool {
+pub fn is_marked(branch: &[TranscriptEntry]) -> bool {
     for entry in branch.iter().rev() {
         match &entry.body {
             EntryBody::Compaction(_) => return false,

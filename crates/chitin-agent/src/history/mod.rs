@@ -32,7 +32,7 @@ mod view;
 mod workspace_files;
 
 pub use assemble::{
-    Assembled, Assembling, PrefixChange, PrunedResults, RunningTurn, messages_for_model,
+    Assembled, Assembling, CurrentTurn, PrefixChange, PrunedResults, messages_for_model,
     prefix_changes,
 };
 pub use audit::{Audit, Findings, IdentifierPolicy, audit, identifiers};
@@ -47,10 +47,13 @@ pub use flush::{FlushFigures, FlushGate, FlushOptions, FlushPlan, FlushState, Ho
 pub use images::{images_kept_from, without_images};
 pub use limit::{LimitedHistory, limit_start};
 pub use marker::{first_turn_marker, is_marked};
-pub use plan::{Author, Plan, PlanOptions, Step, SummaryRequest, Written, plan_compaction};
+pub use plan::{
+    Author, CompactionPlan, PlanOptions, SummaryRequest, SummaryStep, WrittenSummary,
+    plan_compaction,
+};
 pub use prepare::{Preparation, branch_tokens, prepare};
-pub use prune::{Pruned, Pruning, prune};
-pub use repair::{CallRepair, FailedResults, Repair, repair, repair_calls};
+pub use prune::{PrunedMessage, Pruning, prune};
+pub use repair::{CallRepair, FailedResults, HistoryRepair, repair, repair_calls};
 pub use split::split;
 pub use stamp::MessageStamp;
 pub use suffix::{
@@ -61,6 +64,7 @@ pub use summary_text::{cap_summary, cap_with_suffix};
 pub(crate) use tool_results::shortened_results;
 pub use tool_results::{cap_result, tool_result_limit, truncate_text};
 pub use trigger::{
-    Compacting, Outgoing, Preflight, Route, effective_reserve, preflight, should_compact,
+    Compacting, OutgoingRequest, Preflight, PreflightRoute, effective_reserve, preflight,
+    should_compact,
 };
 pub use workspace_files::due_record;

@@ -16,7 +16,7 @@ use super::view::message_of;
 use crate::compat::{SPLIT_TURN_HEADING, SUMMARY_SECTIONS};
 use chitin_contract::HistoryRules;
 use chitin_protocol::message::{Extra, Message};
-use chitin_protocol::transcript::{Compaction, Entry};
+use chitin_protocol::transcript::{Compaction, TranscriptEntry};
 use serde_json::{Value, json};
 
 /// How a conversation is put into a summary.
@@ -58,7 +58,7 @@ pub struct SummaryRequest {
 
 /// A part of the work of a summary. Each part of the history brings the summary so far up to date.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum SummaryStep {
     /// Some of what goes.
     History(Vec<Message>),
     /// The beginning of the turn that is cut in two (C31).
@@ -81,7 +81,7 @@ pub enum Author {
 
 /// What was written for a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenSummary {
     /// The summary of what goes; none if there is nothing but the turn that is cut in two.
     pub history: Option<String>,
     /// The summary of the turn that is cut in two.
@@ -92,11 +92,11 @@ pub struct Written {
 
 /// What a compaction will do.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct CompactionPlan {
     /// What goes and what stays.
     pub preparation: Preparation,
     /// What the model is asked, in this order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SummaryStep>,
     preserved: Vec<Message>,
     suffix: String,
     identifiers: Vec<String>,
@@ -110,10 +110,10 @@ const MOST_STEPS: usize = 8;
 
 /// Plans a compaction. Nothing, if there is nothing to summarise.
 pub fn plan_compaction(
-    branch: &[Entry],
+    branch: &[TranscriptEntry],
     options: &PlanOptions<'_>,
     rules: &HistoryRules,
-) -> Option<Plan> {
+) -> Option<CompactionPlan> {
     let preparation = prepare(branch, &options.compacting, rules)?;
     if preparation.to_summarize.is_empty() && preparation.turn_prefix.is_empty() {
         return None;
@@ -140,7 +140,7 @@ pub fn plan_compaction(
     let text_limit = text_limit(options);
     let mut steps = history_steps(&summarizable, text_limit, rules);
     if !prefix.is_empty() {
-        steps.push(Step::TurnPrefix(prefix.clone()));
+        steps.push(SummaryStep::TurnPrefix(prefix.clone()));
     }
     let all: Vec<&Message> = going.iter().chain(&prefix).collect();
     let failures = tool_failures(all.iter().copied(), &rules.summary);
@@ -153,7 +153,7 @@ pub fn plan_compaction(
             .unwrap_or_default(),
     ];
     let newest = conversation_text(all.iter().rev().take(12).copied(), usize::MAX);
-    Some(Plan {
+    Some(CompactionPlan {
         steps,
         preserved,
         suffix: suffix.concat(),
@@ -176,7 +176,7 @@ fn text_limit(options: &PlanOptions<'_>) -> usize {
 }
 
 /// Splits what goes into as few steps as the model's window asks for.
-fn history_steps(messages: &[Message], limit: usize, rules: &HistoryRules) -> Vec<Step> {
+fn history_steps(messages: &[Message], limit: usize, rules: &HistoryRules) -> Vec<SummaryStep> {
     let length = conversation_text(messages, usize::MAX).len();
     let parts = match length.div_ceil(limit.max(1)) {
         0 | 1 => 1,
@@ -184,7 +184,7 @@ fn history_steps(messages: &[Message], limit: usize, rules: &HistoryRules) -> Ve
     };
     split(messages, parts, &rules.estimate)
         .into_iter()
-        .map(|range| Step::History(messages[range].to_vec()))
+        .map(|range| SummaryStep::History(messages[range].to_vec()))
         .collect()
 }
 
@@ -195,13 +195,13 @@ fn latest_ask(messages: &[&Message]) -> Option<String> {
     })
 }
 
-impl Plan {
+impl CompactionPlan {
     /// Returns what the model is asked at a step. `so_far`: what the last step of the history came to; before the first
     /// one it is the earlier compaction's summary, which the plan knows.
-    pub fn request(&self, step: &Step, so_far: Option<&str>) -> SummaryRequest {
+    pub fn request(&self, step: &SummaryStep, so_far: Option<&str>) -> SummaryRequest {
         let earlier = so_far.or(self.preparation.previous_summary.as_deref());
         match step {
-            Step::History(messages) => SummaryRequest {
+            SummaryStep::History(messages) => SummaryRequest {
                 system: prompt::SYSTEM.to_owned(),
                 user: prompt::history(
                     &conversation_text(messages, self.text_limit),
@@ -212,7 +212,7 @@ impl Plan {
                     self.instructions.as_deref(),
                 ),
             },
-            Step::TurnPrefix(messages) => SummaryRequest {
+            SummaryStep::TurnPrefix(messages) => SummaryRequest {
                 system: prompt::SYSTEM.to_owned(),
                 user: prompt::turn_prefix(&conversation_text(messages, self.text_limit)),
             },
@@ -221,7 +221,7 @@ impl Plan {
 
     /// Makes the record of a summary: the text, what is kept word by word, failures, files and critical rules, all within
     /// the limit (C35, C38, C39).
-    pub fn finish(&self, written: &Written, rules: &HistoryRules) -> Compaction {
+    pub fn finish(&self, written: &WrittenSummary, rules: &HistoryRules) -> Compaction {
         let limit = rules.summary.max_chars;
         let body = match (&written.history, &self.preparation.previous_summary) {
             (Some(text), _) => text.trim().to_owned(),
@@ -295,8 +295,8 @@ impl Plan {
     }
 
     /// Writes what the records themselves say, for when no model can: the earlier summary if it has its sections, the
-    /// last ask, identifiers. Lists of files and failures follow with [`Plan::finish`].
-    pub fn from_records(&self, reason: &str) -> Written {
+    /// last ask, identifiers. Lists of files and failures follow with [`CompactionPlan::finish`].
+    pub fn from_records(&self, reason: &str) -> WrittenSummary {
         let earlier = self
             .preparation
             .previous_summary
@@ -331,10 +331,10 @@ impl Plan {
             )
         };
         let turn_prefix = self.steps.iter().find_map(|step| match step {
-            Step::TurnPrefix(messages) => Some(conversation_text(messages, 2000)),
-            Step::History(_) => None,
+            SummaryStep::TurnPrefix(messages) => Some(conversation_text(messages, 2000)),
+            SummaryStep::History(_) => None,
         });
-        Written {
+        WrittenSummary {
             history: Some(history),
             turn_prefix,
             author: Author::Records {
@@ -344,7 +344,12 @@ impl Plan {
     }
 
     /// Estimates what stays of a conversation besides the summary, in tokens, as a model of this window is sent it.
-    pub fn kept_tokens(&self, branch: &[Entry], window: u64, rules: &HistoryRules) -> u64 {
+    pub fn kept_tokens(
+        &self,
+        branch: &[TranscriptEntry],
+        window: u64,
+        rules: &HistoryRules,
+    ) -> u64 {
         let limit = tool_result_limit(window, &rules.tool_results);
         branch[self.preparation.first_kept.min(branch.len())..]
             .iter()

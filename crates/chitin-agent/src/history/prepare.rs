@@ -8,7 +8,7 @@ use super::view::{message_of, summary_of};
 use super::workspace_files::holds_files;
 use chitin_contract::HistoryRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::transcript::{Compaction, Entry, EntryBody};
+use chitin_protocol::transcript::{Compaction, EntryBody, TranscriptEntry};
 
 /// What a compaction would summarise and keep. Indices name records of the branch.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Preparation {
 }
 
 /// Returns the newest summary of a branch, and where it is.
-pub(super) fn last_compaction(branch: &[Entry]) -> Option<(usize, &Compaction)> {
+pub(super) fn last_compaction(branch: &[TranscriptEntry]) -> Option<(usize, &Compaction)> {
     branch
         .iter()
         .enumerate()
@@ -48,7 +48,7 @@ pub(super) fn last_compaction(branch: &[Entry]) -> Option<(usize, &Compaction)> 
 }
 
 /// Returns where the records begin that the model still sees word by word.
-pub(super) fn visible_from(branch: &[Entry]) -> usize {
+pub(super) fn visible_from(branch: &[TranscriptEntry]) -> usize {
     let Some((at, compaction)) = last_compaction(branch) else {
         return 0;
     };
@@ -59,7 +59,7 @@ pub(super) fn visible_from(branch: &[Entry]) -> usize {
 }
 
 /// Returns the messages that the model sees of a branch: the newest summary, what it kept, and what came since.
-pub(super) fn visible_messages(branch: &[Entry]) -> Vec<Message> {
+pub(super) fn visible_messages(branch: &[TranscriptEntry]) -> Vec<Message> {
     let summary = last_compaction(branch).and_then(|(at, _)| summary_of(&branch[at]));
     let kept = branch[visible_from(branch)..]
         .iter()
@@ -70,7 +70,7 @@ pub(super) fn visible_messages(branch: &[Entry]) -> Vec<Message> {
 
 /// Returns what a branch takes now. What a provider counted before the newest summary says nothing any more, and an
 /// answer that reports no tokens at all says nothing either.
-pub fn branch_tokens(branch: &[Entry], rules: &HistoryRules) -> ContextTokens {
+pub fn branch_tokens(branch: &[TranscriptEntry], rules: &HistoryRules) -> ContextTokens {
     let mut strict = *rules;
     strict.compaction.empty_usage_counts = false;
     let since = last_compaction(branch).map_or(0, |(at, _)| at + 1);
@@ -90,7 +90,7 @@ pub fn branch_tokens(branch: &[Entry], rules: &HistoryRules) -> ContextTokens {
 
 /// Says what a compaction would do. Nothing, if the newest record is a compaction.
 pub fn prepare(
-    branch: &[Entry],
+    branch: &[TranscriptEntry],
     compacting: &Compacting,
     rules: &HistoryRules,
 ) -> Option<Preparation> {
@@ -111,7 +111,7 @@ pub fn prepare(
 }
 
 fn with_cut(
-    branch: &[Entry],
+    branch: &[TranscriptEntry],
     start: usize,
     cut: CutPoint,
     tokens_before: u64,

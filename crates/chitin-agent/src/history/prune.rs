@@ -167,7 +167,7 @@ fn glob(pattern: &str, text: &str) -> bool {
 
 /// One message that was shortened.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pruned {
+pub struct PrunedMessage {
     /// Which.
     pub index: usize,
     /// What is sent in its place.
@@ -175,7 +175,7 @@ pub struct Pruned {
 }
 
 /// Shortens old tool results of a conversation that takes too much of the window. Returns the changed ones, in order.
-pub fn prune(messages: &[Message], window: u64, pruning: &Pruning) -> Vec<Pruned> {
+pub fn prune(messages: &[Message], window: u64, pruning: &Pruning) -> Vec<PrunedMessage> {
     let numbers = &pruning.numbers;
     let room = window.saturating_mul(CHARS_PER_TOKEN);
     let prunable = prunable_range(messages, numbers.keep_last_answers);
@@ -229,7 +229,7 @@ pub fn prune(messages: &[Message], window: u64, pruning: &Pruning) -> Vec<Pruned
         .iter()
         .zip(shortened)
         .filter_map(|((index, _), message)| {
-            Some(Pruned {
+            Some(PrunedMessage {
                 index: *index,
                 message: message?,
             })

@@ -58,7 +58,7 @@ pub fn effective_reserve(requested: u64, window: u64, cap: ReserveCap) -> u64 {
 /// What to do before a request (C21).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Route {
+pub enum PreflightRoute {
     /// Nothing: it fits.
     Fits,
     /// Shorten tool results.
@@ -74,7 +74,7 @@ pub enum Route {
 #[serde(rename_all = "camelCase")]
 pub struct Preflight {
     /// What to do.
-    pub route: Route,
+    pub route: PreflightRoute,
     /// Whether that includes a summary.
     pub should_compact: bool,
     /// The tokens of the request, estimated with a margin.
@@ -91,7 +91,7 @@ pub struct Preflight {
 
 /// What is about to be sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Outgoing<'a> {
+pub struct OutgoingRequest<'a> {
     /// The conversation so far.
     pub messages: &'a [Message],
     /// The system prompt.
@@ -102,7 +102,7 @@ pub struct Outgoing<'a> {
 
 /// Looks whether a request will fit, and what to do if it does not (C21).
 pub fn preflight(
-    outgoing: Outgoing<'_>,
+    outgoing: OutgoingRequest<'_>,
     window: u64,
     reserve_tokens: u64,
     rules: &HistoryRules,
@@ -123,14 +123,17 @@ pub fn preflight(
     let enough = (overflow_chars.saturating_add(SPARE_CHARS))
         .max(overflow_chars.saturating_add(overflow_chars.div_ceil(2)));
     let route = match (overflow, reducible) {
-        (0, _) => Route::Fits,
-        (_, 0) => Route::CompactOnly,
-        (_, chars) if chars >= enough => Route::TruncateToolResultsOnly,
-        _ => Route::CompactThenTruncate,
+        (0, _) => PreflightRoute::Fits,
+        (_, 0) => PreflightRoute::CompactOnly,
+        (_, chars) if chars >= enough => PreflightRoute::TruncateToolResultsOnly,
+        _ => PreflightRoute::CompactThenTruncate,
     };
     Preflight {
         route,
-        should_compact: matches!(route, Route::CompactOnly | Route::CompactThenTruncate),
+        should_compact: matches!(
+            route,
+            PreflightRoute::CompactOnly | PreflightRoute::CompactThenTruncate
+        ),
         estimated_prompt_tokens: estimated,
         prompt_budget_before_reserve: budget,
         overflow_tokens: overflow,
@@ -155,7 +158,7 @@ const IMAGE_TOKENS: u64 = 2000;
 const JSON_CHARS_PER_TOKEN: usize = 3;
 const RESULT_CHARS_PER_TOKEN: usize = 2;
 
-fn boundary_tokens(outgoing: Outgoing<'_>) -> u64 {
+fn boundary_tokens(outgoing: OutgoingRequest<'_>) -> u64 {
     let messages: u64 = outgoing.messages.iter().map(message_pressure).sum();
     let system = if is_blank_js(outgoing.system) {
         0

@@ -6,12 +6,12 @@ use chitin_protocol::message::{
     AssistantMessage, Block, Content, Message, StopReason, TextBlock, ToolResultMessage,
 };
 use chitin_protocol::text::{utf16_len, utf16_prefix, utf16_suffix};
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Returns the message that a record holds for the model. A summary of what came before is not one: see [`summary_of`].
-pub(super) fn message_of(entry: &Entry) -> Option<Cow<'_, Message>> {
+pub(super) fn message_of(entry: &TranscriptEntry) -> Option<Cow<'_, Message>> {
     match &entry.body {
         EntryBody::Message(message) => Some(Cow::Borrowed(message)),
         EntryBody::Other(value) => note_of(value).map(Cow::Owned),
@@ -23,7 +23,7 @@ pub(super) fn message_of(entry: &Entry) -> Option<Cow<'_, Message>> {
 }
 
 /// Returns the summary of what came before, as a message of its own role.
-pub(super) fn summary_of(entry: &Entry) -> Option<Message> {
+pub(super) fn summary_of(entry: &TranscriptEntry) -> Option<Message> {
     match &entry.body {
         EntryBody::Compaction(compaction) => Some(Message::Other(json!({
             "role": compat::role::COMPACTION_SUMMARY,

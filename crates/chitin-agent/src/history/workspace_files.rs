@@ -2,7 +2,7 @@
 
 use crate::compat::{WORKSPACE_FILES_RECORD, record};
 use chitin_context::continuation::{ConversationFile, ConversationFiles};
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 const CHANGED: &str = "# Workspace Files\nWorkspace files changed. What follows replaces their earlier text in this conversation.";
 
 /// Returns the record that puts files into a conversation, as far as it does not hold them as they are now.
-pub fn due_record(branch: &[Entry], wanted: &ConversationFiles) -> Option<EntryBody> {
+pub fn due_record(branch: &[TranscriptEntry], wanted: &ConversationFiles) -> Option<EntryBody> {
     let held = held(branch);
     let changed: Vec<&ConversationFile> = wanted
         .files
@@ -58,19 +58,19 @@ pub fn due_record(branch: &[Entry], wanted: &ConversationFiles) -> Option<EntryB
 }
 
 /// Tells whether records hold files as they are now.
-pub(super) fn are_held(shown: &[Entry], wanted: &ConversationFiles) -> bool {
+pub(super) fn are_held(shown: &[TranscriptEntry], wanted: &ConversationFiles) -> bool {
     let held = held(shown);
     let mut files = wanted.files.iter();
     files.all(|file| held.get(file.path.as_str()) == Some(&digest(file)))
 }
 
 /// Tells whether a record holds workspace files.
-pub(super) fn holds_files(entry: &Entry) -> bool {
+pub(super) fn holds_files(entry: &TranscriptEntry) -> bool {
     files_of(entry).is_some()
 }
 
 /// Returns the digests of the files that records hold, the latest of each.
-fn held(entries: &[Entry]) -> BTreeMap<&str, String> {
+fn held(entries: &[TranscriptEntry]) -> BTreeMap<&str, String> {
     let mut held = BTreeMap::new();
     for file in entries.iter().filter_map(files_of).flatten() {
         let Some(path) = file["path"].as_str() else {
@@ -84,7 +84,7 @@ fn held(entries: &[Entry]) -> BTreeMap<&str, String> {
     held
 }
 
-fn files_of(entry: &Entry) -> Option<&Vec<Value>> {
+fn files_of(entry: &TranscriptEntry) -> Option<&Vec<Value>> {
     let EntryBody::Other(value) = &entry.body else {
         return None;
     };

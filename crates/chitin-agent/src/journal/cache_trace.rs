@@ -4,7 +4,7 @@ use super::compat::stage;
 use super::digest::{self, Fingerprints};
 use super::log::Log;
 use super::moment::{RequestSent, RunStarted};
-use super::run::{Run, STREAM_STRATEGY, Surroundings, transport};
+use super::run::{JournalEnvironment, Run, STREAM_STRATEGY, transport};
 use super::switches::CacheTraceSwitch;
 use chitin_contract::CacheStates;
 use chitin_protocol::message::{Message, Usage};
@@ -83,7 +83,7 @@ impl CacheTrace {
         messages: &[Message],
         system: &str,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         self.system_digest = digest::of(system);
         let stage = Stage {
@@ -104,7 +104,7 @@ impl CacheTrace {
         name: &str,
         messages: &[Message],
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let stage = Stage {
             messages: Some(messages),
@@ -118,7 +118,7 @@ impl CacheTrace {
         prompt: &str,
         messages: &[Message],
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let mut trouble = None;
         if around.rules.cache_states == CacheStates::PerRun {
@@ -138,7 +138,7 @@ impl CacheTrace {
         messages: &[Message],
         images: usize,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let stage = Stage {
             prompt: Some(prompt),
@@ -153,7 +153,7 @@ impl CacheTrace {
         &mut self,
         sent: &RequestSent<'_>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         self.requests += 1;
         self.system_digest = digest::of(sent.system);
@@ -190,7 +190,7 @@ impl CacheTrace {
         &mut self,
         usage: Option<Usage>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let usage = usage?;
         self.usage = Some(usage);
@@ -219,7 +219,7 @@ impl CacheTrace {
     }
 
     /// What the cache gave in all, in contracts that say it once.
-    pub(super) fn end(&mut self, run: &Run, around: &Surroundings) -> Option<String> {
+    pub(super) fn end(&mut self, run: &Run, around: &JournalEnvironment) -> Option<String> {
         let usage = match around.rules.cache_states {
             CacheStates::PerRun => self.usage.take()?,
             CacheStates::PerRequest => return None,
@@ -252,7 +252,7 @@ impl CacheTrace {
         }
     }
 
-    fn state(&mut self, at: Option<i64>, run: &Run, around: &Surroundings) -> Option<String> {
+    fn state(&mut self, at: Option<i64>, run: &Run, around: &JournalEnvironment) -> Option<String> {
         let mut options = json!({"snapshot": {
             "provider": run.provider,
             "modelId": run.model,
@@ -284,7 +284,7 @@ impl CacheTrace {
         name: &str,
         stage: Stage<'_>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         self.seq += 1;
         let mut record = run.record(stage.at.unwrap_or_else(|| around.now()));

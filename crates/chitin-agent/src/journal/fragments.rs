@@ -1,7 +1,7 @@
 //! The parts of a system prompt as a trajectory keeps them: names and lengths, so that the prompt, which is there too, can be taken
 //! apart again. Records of other programs and of earlier times have none.
 
-use chitin_context::{CacheClass, Context, Decision, Origin};
+use chitin_context::{BudgetDecision, CacheClass, Context, FragmentOrigin};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(super) const TOOLS: &str = "chitinTools";
 /// A part of a system prompt. Parts stand in order and leave no gap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Part {
+pub struct PromptSpan {
     /// The key of a section, or the name of a file.
     pub name: String,
     /// The file, as the prompt spells it.
@@ -40,26 +40,26 @@ pub struct Part {
 
 /// Writes down the parts of a context's system prompt.
 pub fn record(context: &Context) -> Value {
-    let parts: Vec<Part> = context.system_fragments().map(part).collect();
+    let parts: Vec<PromptSpan> = context.system_fragments().map(part).collect();
     serde_json::to_value(parts).unwrap_or_default()
 }
 
-fn part(fragment: &chitin_context::Fragment) -> Part {
+fn part(fragment: &chitin_context::Fragment) -> PromptSpan {
     let (name, path) = match &fragment.origin {
-        Origin::Section { key } => ((*key).to_owned(), None),
-        Origin::File { name, path, .. } => (name.to_string(), Some(path.to_string())),
-        Origin::Boundary => ("boundary".to_owned(), None),
+        FragmentOrigin::Section { key } => ((*key).to_owned(), None),
+        FragmentOrigin::File { name, path, .. } => (name.to_string(), Some(path.to_string())),
+        FragmentOrigin::Boundary => ("boundary".to_owned(), None),
     };
     let (decision, cause) = match &fragment.decision {
-        Decision::BuiltIn | Decision::Whole => (None, None),
-        Decision::Cut { causes, .. } => {
+        BudgetDecision::BuiltIn | BudgetDecision::Whole => (None, None),
+        BudgetDecision::Cut { causes, .. } => {
             let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
             (Some("cut"), Some(causes.join(", ")))
         }
-        Decision::Missing => (Some("missing"), None),
-        Decision::Refused { reason } => (Some("refused"), Some(reason.to_string())),
+        BudgetDecision::Missing => (Some("missing"), None),
+        BudgetDecision::Refused { reason } => (Some("refused"), Some(reason.to_string())),
     };
-    Part {
+    PromptSpan {
         name,
         path,
         cache: match fragment.cache {
@@ -72,7 +72,7 @@ fn part(fragment: &chitin_context::Fragment) -> Part {
         raw: Some(fragment.raw.units).filter(|raw| *raw != fragment.injected.units),
         decision: decision.map(str::to_owned),
         cause,
-        boundary: fragment.origin == Origin::Boundary,
+        boundary: fragment.origin == FragmentOrigin::Boundary,
     }
 }
 
@@ -84,9 +84,9 @@ pub fn tools(metadata: &Value) -> Option<Vec<&str>> {
 
 /// Reads the parts of a prompt out of the metadata of its turn. None when there are none, or when they do not make up the prompt:
 /// secrets that were taken out of it changed its length.
-pub fn read(metadata: &Value, system: &str) -> Option<Vec<Part>> {
+pub fn read(metadata: &Value, system: &str) -> Option<Vec<PromptSpan>> {
     let parts = metadata.get("prompting")?.get(FRAGMENTS)?;
-    let parts: Vec<Part> = Vec::deserialize(parts).ok()?;
+    let parts: Vec<PromptSpan> = Vec::deserialize(parts).ok()?;
     let mut at = 0_usize;
     for part in &parts {
         at = at.checked_add(part.bytes)?;

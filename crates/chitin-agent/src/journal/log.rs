@@ -1,6 +1,6 @@
 //! A file of JSON lines that is written behind the turn's back: what cannot be written is said once and then forgotten.
 
-use super::door::Appender;
+use super::fs::Appender;
 use std::path::{Path, PathBuf};
 
 /// A file of JSON lines.

@@ -1,6 +1,6 @@
 //! What is written down for people who debug: payload log, raw stream, cache trace, trajectories (R110–R118).
 //!
-//! A turn loop tells a [`Journal`] of its [`Moment`]s; what is written, and where, is decided by [`Switches`]. A journal
+//! A turn loop tells a [`Journal`] of its [`TurnMoment`]s; what is written, and where, is decided by [`Switches`]. A journal
 //! that is off costs one comparison per moment. Nothing that cannot be written ever fails a turn: it is said once, as a note.
 //!
 //! Until the first request is on its way lines wait in memory; from then on each is written at once, in one write. So the
@@ -10,8 +10,8 @@ mod bundle;
 mod cache_trace;
 mod compat;
 mod digest;
-mod door;
 pub mod fragments;
+mod fs;
 mod log;
 mod moment;
 mod oversize;
@@ -28,14 +28,18 @@ mod trajectory_data;
 mod turns;
 
 pub use bundle::{Bundle, BundleFile, BundleInput, Transcript, build, default_export_path};
-pub use moment::{Moment, RequestSent, RunEnded, RunError, RunStarted, RunSurroundings, Stopped};
+pub use moment::{
+    RequestSent, RunEnded, RunError, RunStarted, RunSurroundings, TurnMoment, TurnStop,
+};
 pub use read::{
     LoggedRequest, RecordedRun, TraceError, TraceEvent, TraceFile, TraceSummary, find,
     logged_request, read, summarize,
 };
-pub use redact::{REDACTED, Redactor};
-pub use run::{Clock, Say, Surroundings};
-pub use switches::{CacheTraceSwitch, Places, SummarySwitch, Switches, TrajectorySwitch};
+pub use redact::{JournalRedactor, REDACTED};
+pub use run::{JournalClock, JournalEnvironment, Say};
+pub use switches::{
+    CacheTraceSwitch, LookupDirectories, SummarySwitch, Switches, TrajectorySwitch,
+};
 pub use trajectory::trajectory_path;
 pub use turns::{RecordedTurn, RecordedTurns};
 
@@ -56,7 +60,7 @@ pub struct Journal {
 
 #[derive(Debug)]
 struct Writers {
-    around: Surroundings,
+    around: JournalEnvironment,
     payload: Option<PayloadLog>,
     raw_stream: Option<RawStream>,
     cache_trace: Option<CacheTrace>,
@@ -72,7 +76,7 @@ impl Journal {
     }
 
     /// Makes a journal. The disk is not touched before there is something to write.
-    pub fn new(switches: &Switches, around: Surroundings) -> Self {
+    pub fn new(switches: &Switches, around: JournalEnvironment) -> Self {
         if switches.is_off() {
             return Self::off();
         }
@@ -108,7 +112,7 @@ impl Journal {
     }
 
     /// Writes down a moment of a turn. Moments outside a turn are passed over.
-    pub fn observe(&mut self, moment: Moment<'_>) {
+    pub fn observe(&mut self, moment: TurnMoment<'_>) {
         if let Some(writers) = self.writers.as_deref_mut()
             && let Some(trouble) = writers.observe(moment)
         {
@@ -131,9 +135,9 @@ impl Troubles {
 }
 
 impl Writers {
-    fn observe(&mut self, moment: Moment<'_>) -> Option<String> {
+    fn observe(&mut self, moment: TurnMoment<'_>) -> Option<String> {
         let mut troubles = Troubles(Vec::new());
-        if let Moment::RunStarted(started) = moment {
+        if let TurnMoment::RunStarted(started) = moment {
             let run = Run::new(started);
             self.hold();
             if let Some(trace) = &mut self.cache_trace {
@@ -146,37 +150,39 @@ impl Writers {
             return troubles.text();
         }
         let mut run = self.run.take()?;
-        if let Moment::RequestSent(sent) = moment {
+        if let TurnMoment::RequestSent(sent) = moment {
             run.api = sent.prepared.api;
             sent.provider.clone_into(&mut run.provider);
             sent.model.clone_into(&mut run.model);
         }
         self.write(moment, &run, &mut troubles);
         match moment {
-            Moment::RequestSent(_) | Moment::NotAnswered { .. } => self.release(&mut troubles),
-            Moment::RunEnded(_) => {
+            TurnMoment::RequestSent(_) | TurnMoment::NotAnswered { .. } => {
+                self.release(&mut troubles);
+            }
+            TurnMoment::RunEnded(_) => {
                 self.release(&mut troubles);
                 return troubles.text();
             }
-            Moment::RunStarted(_)
-            | Moment::SessionLoaded { .. }
-            | Moment::SessionSanitized { .. }
-            | Moment::SessionLimited { .. }
-            | Moment::PromptBefore { .. }
-            | Moment::PromptImages { .. }
-            | Moment::Streamed(_)
-            | Moment::Answered { .. }
-            | Moment::ToolCalled(_)
-            | Moment::ToolDone { .. }
-            | Moment::Refused { .. }
-            | Moment::Compacted
-            | Moment::SessionAfter { .. } => {}
+            TurnMoment::RunStarted(_)
+            | TurnMoment::SessionLoaded { .. }
+            | TurnMoment::SessionSanitized { .. }
+            | TurnMoment::SessionLimited { .. }
+            | TurnMoment::PromptBefore { .. }
+            | TurnMoment::PromptImages { .. }
+            | TurnMoment::Streamed(_)
+            | TurnMoment::Answered { .. }
+            | TurnMoment::ToolCalled(_)
+            | TurnMoment::ToolDone { .. }
+            | TurnMoment::Refused { .. }
+            | TurnMoment::Compacted
+            | TurnMoment::SessionAfter { .. } => {}
         }
         self.run = Some(run);
         troubles.text()
     }
 
-    fn write(&mut self, moment: Moment<'_>, run: &Run, troubles: &mut Troubles) {
+    fn write(&mut self, moment: TurnMoment<'_>, run: &Run, troubles: &mut Troubles) {
         let around = &self.around;
         let Self {
             payload,
@@ -186,28 +192,28 @@ impl Writers {
             ..
         } = self;
         match moment {
-            Moment::RunStarted(_) => {}
-            Moment::SessionLoaded { messages, system } => {
+            TurnMoment::RunStarted(_) => {}
+            TurnMoment::SessionLoaded { messages, system } => {
                 if let Some(trace) = cache_trace {
                     troubles.note(trace.loaded(messages, system, run, around));
                 }
             }
-            Moment::SessionSanitized { messages } => {
+            TurnMoment::SessionSanitized { messages } => {
                 if let Some(trace) = cache_trace {
                     troubles.note(trace.messages(stage::SANITIZED, messages, run, around));
                 }
             }
-            Moment::SessionLimited { messages } => {
+            TurnMoment::SessionLimited { messages } => {
                 if let Some(trace) = cache_trace {
                     troubles.note(trace.messages(stage::LIMITED, messages, run, around));
                 }
             }
-            Moment::PromptBefore { prompt, messages } => {
+            TurnMoment::PromptBefore { prompt, messages } => {
                 if let Some(trace) = cache_trace {
                     troubles.note(trace.prompt(prompt, messages, run, around));
                 }
             }
-            Moment::PromptImages {
+            TurnMoment::PromptImages {
                 prompt,
                 messages,
                 images,
@@ -216,7 +222,7 @@ impl Writers {
                     troubles.note(trace.images(prompt, messages, images, run, around));
                 }
             }
-            Moment::RequestSent(sent) => {
+            TurnMoment::RequestSent(sent) => {
                 if let Some(trajectory) = trajectory {
                     troubles.note(trajectory.request(sent, run, around));
                 }
@@ -230,12 +236,12 @@ impl Writers {
                     summary::say(switch, sent, run, around);
                 }
             }
-            Moment::Streamed(event) => {
+            TurnMoment::Streamed(event) => {
                 if let Some(stream) = raw_stream {
                     troubles.note(stream.event(event, run, around));
                 }
             }
-            Moment::Answered { call, message } => {
+            TurnMoment::Answered { call, message } => {
                 if let Some(trajectory) = trajectory {
                     trajectory.answer(message, around);
                 }
@@ -246,7 +252,7 @@ impl Writers {
                     troubles.note(payload.answer(call, message, run, around));
                 }
             }
-            Moment::NotAnswered { call, error } => {
+            TurnMoment::NotAnswered { call, error } => {
                 if let Some(payload) = payload {
                     troubles.note(payload.no_answer(call, error, run, around));
                 }
@@ -254,12 +260,12 @@ impl Writers {
                     troubles.note(stream.flush(around));
                 }
             }
-            Moment::ToolCalled(call) => {
+            TurnMoment::ToolCalled(call) => {
                 if let Some(trajectory) = trajectory {
                     troubles.note(trajectory.tool_call(call, run, around));
                 }
             }
-            Moment::ToolDone { result, summary } => {
+            TurnMoment::ToolDone { result, summary } => {
                 if let Some(trajectory) = trajectory {
                     troubles.note(trajectory.tool_result(result, summary, run, around));
                 }
@@ -267,22 +273,22 @@ impl Writers {
                     troubles.note(stream.tool_result(result, run, around));
                 }
             }
-            Moment::Refused { part, by } => {
+            TurnMoment::Refused { part, by } => {
                 if let Some(trajectory) = trajectory {
                     troubles.note(trajectory.refused(part, by, run, around));
                 }
             }
-            Moment::Compacted => {
+            TurnMoment::Compacted => {
                 if let Some(trajectory) = trajectory {
                     trajectory.compacted();
                 }
             }
-            Moment::SessionAfter { messages } => {
+            TurnMoment::SessionAfter { messages } => {
                 if let Some(trace) = cache_trace {
                     troubles.note(trace.messages(stage::AFTER, messages, run, around));
                 }
             }
-            Moment::RunEnded(ended) => {
+            TurnMoment::RunEnded(ended) => {
                 if let Some(trajectory) = trajectory {
                     troubles.note(trajectory.end(ended, run, around));
                 }

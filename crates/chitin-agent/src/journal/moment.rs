@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// One moment of a turn, in the order in which a turn has them.
 #[derive(Debug, Clone, Copy)]
-pub enum Moment<'a> {
+pub enum TurnMoment<'a> {
     /// A turn begins.
     RunStarted(&'a RunStarted<'a>),
     /// The session was read.
@@ -185,7 +185,7 @@ pub struct RunEnded<'a> {
     /// Why the last answer ended.
     pub stop_reason: Option<&'a StopReason>,
     /// Whether it was stopped before its end.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<TurnStop>,
     /// What went wrong.
     pub error: Option<RunError<'a>>,
     /// The user's words as they were sent.
@@ -198,7 +198,7 @@ pub struct RunEnded<'a> {
 
 /// Who or what stopped a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
+pub enum TurnStop {
     /// The user or the program around it.
     ByCaller,
     /// The program itself, such as for a limit of calls.

@@ -1,7 +1,7 @@
 //! Events that are too long: what is left out, and what stands in its place (R115).
 
 use super::compat;
-use chitin_contract::{Oversize, TraceRules};
+use chitin_contract::{OversizeEvents, TraceRules};
 use chitin_protocol::message::Message;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -48,9 +48,9 @@ pub(super) fn fit(
     let mut bytes = length(&data);
     let mut whole = missing == 0;
     match rules.trajectory_oversize {
-        Oversize::Data if bytes > room || !whole => (left_out(bytes + missing, limit), false),
-        Oversize::Data => (data, true),
-        Oversize::Fields => {
+        OversizeEvents::Data if bytes > room || !whole => (left_out(bytes + missing, limit), false),
+        OversizeEvents::Data => (data, true),
+        OversizeEvents::Fields => {
             while bytes > room {
                 let longest = data
                     .iter_mut()

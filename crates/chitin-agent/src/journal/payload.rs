@@ -3,7 +3,7 @@
 use super::log::Log;
 use super::moment::RequestSent;
 use super::redact::REDACTED;
-use super::run::{Run, Surroundings};
+use super::run::{JournalEnvironment, Run};
 use chitin_contract::{PayloadApis, TraceRules};
 use chitin_model::Api;
 use chitin_protocol::message::{AssistantMessage, Usage};
@@ -56,7 +56,7 @@ impl PayloadLog {
         &mut self,
         sent: &RequestSent<'_>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         if !Self::takes(run.api, &around.rules) {
             return None;
@@ -79,7 +79,7 @@ impl PayloadLog {
         call: u32,
         message: &AssistantMessage,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         if !Self::takes(run.api, &around.rules) {
             return None;
@@ -94,7 +94,7 @@ impl PayloadLog {
         call: u32,
         error: &str,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         if !Self::takes(run.api, &around.rules) {
             return None;
@@ -107,7 +107,7 @@ impl PayloadLog {
         call: u32,
         mut fields: Value,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         if !around.rules.payload_responses {
             return None;
@@ -132,7 +132,7 @@ impl PayloadLog {
     }
 
     /// The usage of the last answer, once per turn.
-    pub(super) fn end(&mut self, run: &Run, around: &Surroundings) -> Option<String> {
+    pub(super) fn end(&mut self, run: &Run, around: &JournalEnvironment) -> Option<String> {
         let usage = self.usage.take()?;
         let mut record = run.record(around.now());
         record.insert("stage".to_owned(), json!("usage"));
@@ -142,7 +142,7 @@ impl PayloadLog {
 }
 
 /// Returns a body as it may stand in a log: itself if nothing in it is a secret.
-pub(super) fn body_text(body: &[u8], around: &Surroundings) -> String {
+pub(super) fn body_text(body: &[u8], around: &JournalEnvironment) -> String {
     let raw = String::from_utf8_lossy(body);
     match serde_json::from_slice::<Value>(body) {
         Ok(mut value) => {

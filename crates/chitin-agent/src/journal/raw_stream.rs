@@ -2,7 +2,7 @@
 
 use super::log::Log;
 use super::redact::REDACTED;
-use super::run::{Run, Surroundings};
+use super::run::{JournalEnvironment, Run};
 use chitin_model::StreamEvent;
 use chitin_protocol::message::{AssistantMessage, Block, ToolResultMessage};
 use serde_json::{Map, Value, json};
@@ -33,7 +33,7 @@ impl RawStream {
         &mut self,
         event: &StreamEvent,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         const TEXT: &str = "assistant_text_stream";
         const THINKING: &str = "assistant_thinking_stream";
@@ -96,7 +96,7 @@ impl RawStream {
     }
 
     /// Writes the pieces that were held back, without what they say if there is a secret in it.
-    pub(super) fn flush(&mut self, around: &Surroundings) -> Option<String> {
+    pub(super) fn flush(&mut self, around: &JournalEnvironment) -> Option<String> {
         let whole = std::mem::take(&mut self.whole);
         let is_secret = around.redactor.text(&whole) != whole;
         let mut trouble = None;
@@ -116,7 +116,7 @@ impl RawStream {
         delta: &str,
         content: &str,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let fill = |record: &mut Map<String, Value>| fill_step(record, kind, delta, content);
         self.record(stream, run, around, fill)
@@ -126,7 +126,7 @@ impl RawStream {
         &mut self,
         message: &AssistantMessage,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         self.said.clear();
         let thoughts: Vec<&str> = message
@@ -149,7 +149,7 @@ impl RawStream {
         &mut self,
         result: &ToolResultMessage,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         if !around.rules.raw_stream_tools {
             return None;
@@ -164,7 +164,7 @@ impl RawStream {
         &mut self,
         event: &str,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
         fill: impl FnOnce(&mut Map<String, Value>),
     ) -> Option<String> {
         let trouble = self.flush(around);
@@ -177,7 +177,7 @@ impl RawStream {
 fn begin(
     event: &str,
     run: &Run,
-    around: &Surroundings,
+    around: &JournalEnvironment,
     fill: impl FnOnce(&mut Map<String, Value>),
 ) -> Map<String, Value> {
     let mut record = Map::new();

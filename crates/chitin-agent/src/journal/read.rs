@@ -1,7 +1,7 @@
 //! Reads trajectories back: which there are, what their turns came to, which requests they hold.
 
 use super::compat::{self, event};
-use super::door;
+use super::fs;
 use super::oversize::is_left_out;
 use super::request_text::Decoder;
 use serde::Serialize;
@@ -172,7 +172,7 @@ pub struct TraceSummary {
 pub fn find(state: Option<&Path>, directory: Option<&Path>) -> Result<Vec<PathBuf>, TraceError> {
     let mut found = Vec::new();
     let mut look = |directory: &Path, ending: &str| -> Result<(), TraceError> {
-        let entries = door::entries(directory).map_err(TraceError::io(directory))?;
+        let entries = fs::entries(directory).map_err(TraceError::io(directory))?;
         found.extend(entries.into_iter().filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             name.ends_with(ending)
@@ -188,7 +188,7 @@ pub fn find(state: Option<&Path>, directory: Option<&Path>) -> Result<Vec<PathBu
             ".jsonl",
         )?;
         let agents = state.join("agents");
-        for agent in door::entries(&agents).map_err(TraceError::io(&agents))? {
+        for agent in fs::entries(&agents).map_err(TraceError::io(&agents))? {
             // An entry that is no agent has no sessions below it.
             let _ = look(&agent.join("sessions"), compat::TRAJECTORY_ENDING);
         }
@@ -199,7 +199,7 @@ pub fn find(state: Option<&Path>, directory: Option<&Path>) -> Result<Vec<PathBu
 }
 
 pub(super) fn whole(path: &Path) -> Result<Vec<u8>, TraceError> {
-    door::read(path, READ_LIMIT).map_err(TraceError::io(path))
+    fs::read(path, READ_LIMIT).map_err(TraceError::io(path))
 }
 
 /// Reads a trajectory. Lines that are no events are counted and passed over.
@@ -347,7 +347,7 @@ impl<'a> RecordedRun<'a> {
 
 /// Finds the requests of a session in a payload log, in the order in which they were sent.
 pub fn logged_request(log: &Path, session_id: &str) -> Result<Vec<LoggedRequest>, TraceError> {
-    let bytes = door::read_tail(log, READ_LIMIT).map_err(TraceError::io(log))?;
+    let bytes = fs::read_tail(log, READ_LIMIT).map_err(TraceError::io(log))?;
     let mut found = Vec::new();
     for (_, text) in lines(&bytes) {
         let Ok(record) = serde_json::from_slice::<Value>(text) else {

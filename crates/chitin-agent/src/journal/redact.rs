@@ -37,9 +37,9 @@ pub const REDACTED: &str = "[redacted]";
 
 /// Takes secrets out of what is logged.
 #[derive(Clone)]
-pub struct Redactor(Arc<RedactText>);
+pub struct JournalRedactor(Arc<RedactText>);
 
-impl Redactor {
+impl JournalRedactor {
     /// Takes out what the function takes out of a text.
     pub fn new(redact: impl for<'a> Fn(&'a str) -> Cow<'a, str> + Send + Sync + 'static) -> Self {
         Self(Arc::new(redact))
@@ -90,14 +90,14 @@ impl Redactor {
     }
 }
 
-impl Default for Redactor {
+impl Default for JournalRedactor {
     /// Takes out what `chitin check` takes for a secret.
     fn default() -> Self {
         Self::new(chitin_check::redact_secrets)
     }
 }
 
-impl fmt::Debug for Redactor {
+impl fmt::Debug for JournalRedactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Redactor")
     }

@@ -1,7 +1,7 @@
 //! What every record says about its turn, and what surrounds the journal.
 
 use super::moment::RunStarted;
-use super::redact::Redactor;
+use super::redact::JournalRedactor;
 use chitin_contract::TraceRules;
 use chitin_model::Api;
 use serde_json::{Map, Value, json};
@@ -9,32 +9,32 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Tells the time, in milliseconds since 1970.
-pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
+pub type JournalClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 /// Takes a line for people.
 pub type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What the journal is given by the program around it.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct JournalEnvironment {
     /// The contract's rules.
     pub rules: TraceRules,
     /// Takes secrets out of everything that is written.
-    pub redactor: Redactor,
+    pub redactor: JournalRedactor,
     /// Tells the time.
-    pub clock: Clock,
+    pub clock: JournalClock,
     /// Takes notes about what could not be written.
     pub note: Say,
     /// Takes the summaries of requests, which are for stderr.
     pub summary: Say,
 }
 
-impl Surroundings {
+impl JournalEnvironment {
     pub(super) fn now(&self) -> i64 {
         (self.clock)()
     }
 }
 
-impl fmt::Debug for Surroundings {
+impl fmt::Debug for JournalEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Surroundings")
             .field("rules", &self.rules)

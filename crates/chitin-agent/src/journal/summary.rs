@@ -2,7 +2,7 @@
 
 use super::moment::RequestSent;
 use super::payload::body_text;
-use super::run::{Run, Surroundings};
+use super::run::{JournalEnvironment, Run};
 use super::switches::SummarySwitch;
 use chitin_contract::SummaryApis;
 use chitin_model::Api;
@@ -13,7 +13,12 @@ use std::collections::BTreeMap;
 const BODY_LIMIT: usize = 16_000;
 
 /// Says what a request is made of.
-pub(super) fn say(switch: SummarySwitch, sent: &RequestSent<'_>, run: &Run, around: &Surroundings) {
+pub(super) fn say(
+    switch: SummarySwitch,
+    sent: &RequestSent<'_>,
+    run: &Run,
+    around: &JournalEnvironment,
+) {
     let is_openai = matches!(run.api, Api::OpenaiCompletions | Api::OpenaiResponses);
     match switch.apis {
         SummaryApis::Every => {}
@@ -62,7 +67,7 @@ pub(super) fn say(switch: SummarySwitch, sent: &RequestSent<'_>, run: &Run, arou
     }
 }
 
-fn tools(sent: &RequestSent<'_>, around: &Surroundings) {
+fn tools(sent: &RequestSent<'_>, around: &JournalEnvironment) {
     let names: Vec<&str> = sent.tools.iter().map(|tool| tool.name.as_str()).collect();
     (around.summary)(&format!(
         "[model-payload] call={} tools count={} names={}",

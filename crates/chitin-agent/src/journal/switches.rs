@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Directories that names of files are looked up in.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct LookupDirectories {
     /// `logs/` of the state directory.
     pub logs: PathBuf,
     /// What `~` stands for.
@@ -71,7 +71,7 @@ impl Switches {
         lookup: impl Fn(&str) -> Option<String>,
         settings: &TraceSettings,
         openclaw_config: &Value,
-        places: &Places,
+        places: &LookupDirectories,
         rules: &TraceRules,
     ) -> Self {
         let mut reader = Reader {
@@ -136,7 +136,7 @@ impl Switches {
     }
 }
 
-impl Places {
+impl LookupDirectories {
     /// Turns a name as the user writes it into a path.
     pub fn resolve(&self, name: &str) -> PathBuf {
         let name = name.trim();
@@ -156,7 +156,7 @@ impl Places {
 /// Reads variables and remembers what was not understood.
 struct Reader<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
-    places: &'a Places,
+    places: &'a LookupDirectories,
     notes: Vec<String>,
 }
 

@@ -1,13 +1,13 @@
 //! The trajectory: one file per session that says what every turn was made of and what came of it (R115, R116).
 
 use super::compat::{self, event};
-use super::door;
+use super::fs;
 use super::log::Log;
 use super::moment::{RequestSent, RunEnded, RunStarted};
 use super::oversize::{bulky, fit};
 use super::payload::body_text;
 use super::request_text::Encoder;
-use super::run::{Run, Surroundings, instant};
+use super::run::{JournalEnvironment, Run, instant};
 use super::switches::{TrajectorySwitch, beside, file_name};
 use super::trajectory_data as data;
 use chitin_contract::{TraceRules, TrajectoryPlace};
@@ -78,7 +78,7 @@ impl Trajectory {
         &mut self,
         started: &RunStarted<'_>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let rules = &around.rules;
         let path = trajectory_path(
@@ -129,7 +129,7 @@ impl Trajectory {
         &mut self,
         sent: &RequestSent<'_>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let mut trouble = None;
         let at = sent.sent_at;
@@ -155,7 +155,7 @@ impl Trajectory {
         trouble
     }
 
-    pub(super) fn answer(&mut self, message: &AssistantMessage, around: &Surroundings) {
+    pub(super) fn answer(&mut self, message: &AssistantMessage, around: &JournalEnvironment) {
         let text = message.content.text();
         if !text.is_empty() {
             self.tally.texts.push(text);
@@ -180,7 +180,7 @@ impl Trajectory {
         &mut self,
         call: &ToolCallBlock,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         self.tally.tools_started += 1;
         if !around.rules.trajectory_tools {
@@ -195,7 +195,7 @@ impl Trajectory {
         result: &ToolResultMessage,
         summary: Option<&str>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let mut meta = Map::new();
         meta.insert("toolName".to_owned(), json!(result.tool_name));
@@ -221,7 +221,7 @@ impl Trajectory {
         part: RefusedPart,
         by: &RuleRefusal,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let mut data = Map::new();
         data.insert("part".to_owned(), json!(part));
@@ -235,7 +235,7 @@ impl Trajectory {
         &mut self,
         ended: &RunEnded<'_>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let at = around.now();
         let rules = &around.rules;
@@ -255,7 +255,7 @@ impl Trajectory {
     pub(super) fn release(&mut self) -> Option<String> {
         let trouble = self.log.as_mut().and_then(Log::release);
         let pointed = self.pointer.take().and_then(|(path, text)| {
-            let failed = door::write_small(&path, &text).err()?;
+            let failed = fs::write_small(&path, &text).err()?;
             Some(format!("`{}` was not written: {failed}", path.display()))
         });
         trouble.or(pointed)
@@ -267,7 +267,7 @@ impl Trajectory {
         at: i64,
         data: Map<String, Value>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> Option<String> {
         let (line, _) = self.line(kind, at, data, run, around);
         self.log.as_mut().and_then(|log| log.line(line))
@@ -280,7 +280,7 @@ impl Trajectory {
         at: i64,
         data: Map<String, Value>,
         run: &Run,
-        around: &Surroundings,
+        around: &JournalEnvironment,
     ) -> (String, bool) {
         self.seq += 1;
         let rules = &around.rules;

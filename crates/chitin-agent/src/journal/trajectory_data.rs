@@ -2,8 +2,8 @@
 
 use super::compat::{TOKENS_UNKNOWN, status};
 use super::fragments::{FRAGMENTS, TOOLS};
-use super::moment::{RequestSent, RunEnded, RunStarted, Stopped};
-use super::run::{Run, STREAM_STRATEGY, Surroundings, instant, transport};
+use super::moment::{RequestSent, RunEnded, RunStarted, TurnStop};
+use super::run::{JournalEnvironment, Run, STREAM_STRATEGY, instant, transport};
 use super::trajectory::Tally;
 use crate::limits::Spending;
 use chitin_contract::TraceRules;
@@ -42,7 +42,7 @@ pub(super) fn started(started: &RunStarted<'_>, rules: &TraceRules) -> Data {
     data
 }
 
-pub(super) fn metadata(started: &RunStarted<'_>, at: i64, around: &Surroundings) -> Data {
+pub(super) fn metadata(started: &RunStarted<'_>, at: i64, around: &JournalEnvironment) -> Data {
     let more = started.surroundings;
     let invocation: Vec<_> = more
         .invocation
@@ -192,27 +192,27 @@ pub(super) fn tool_result(result: &ToolResultMessage) -> Data {
 /// How a turn ended, as flags.
 fn flags(ended: &RunEnded<'_>, rules: &TraceRules) -> Data {
     let stopped = ended.stopped;
-    let is = |one: Stopped| stopped == Some(one);
+    let is = |one: TurnStop| stopped == Some(one);
     let timed_out = match stopped {
         Some(
-            Stopped::TimedOut
-            | Stopped::Idle
-            | Stopped::WhileCompacting
-            | Stopped::WhileToolRan
-            | Stopped::OutOfBudget,
+            TurnStop::TimedOut
+            | TurnStop::Idle
+            | TurnStop::WhileCompacting
+            | TurnStop::WhileToolRan
+            | TurnStop::OutOfBudget,
         ) => true,
-        Some(Stopped::ByCaller | Stopped::ByItself) | None => false,
+        Some(TurnStop::ByCaller | TurnStop::ByItself) | None => false,
     };
     let mut data = Data::new();
     let mut put = |name: &str, value: bool| data.insert(name.to_owned(), json!(value));
     put("aborted", stopped.is_some());
-    put("externalAbort", is(Stopped::ByCaller));
+    put("externalAbort", is(TurnStop::ByCaller));
     put("timedOut", timed_out);
-    put("idleTimedOut", is(Stopped::Idle));
-    put("timedOutDuringCompaction", is(Stopped::WhileCompacting));
+    put("idleTimedOut", is(TurnStop::Idle));
+    put("timedOutDuringCompaction", is(TurnStop::WhileCompacting));
     if rules.trajectory_details {
-        put("timedOutDuringToolExecution", is(Stopped::WhileToolRan));
-        put("timedOutByRunBudget", is(Stopped::OutOfBudget));
+        put("timedOutDuringToolExecution", is(TurnStop::WhileToolRan));
+        put("timedOutByRunBudget", is(TurnStop::OutOfBudget));
     }
     data
 }

@@ -1,16 +1,16 @@
 //! Asks a model: builds the request to bytes, sends those bytes, tells the answer while it comes.
 
 use super::guarding::HeldReply;
-use super::{Candidate, Keeper, Running, TurnError};
-use crate::journal::Moment;
-use chitin_model::{EventStream, ModelError, Prepared, Request, StreamEvent};
+use super::{Durability, ModelCandidate, Running, TurnError};
+use crate::journal::TurnMoment;
+use chitin_model::{EventStream, ModelError, ModelRequest, Prepared, StreamEvent};
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, Message, StopReason, Usage,
 };
 use chitin_protocol::tool::ToolSpec;
-use chitin_protocol::transcript::{Entry, EntryBody};
-use chitin_store::Pending;
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
+use chitin_store::PendingRecords;
 use futures_util::{FutureExt, StreamExt};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +28,7 @@ pub(crate) struct Question<'a> {
 }
 
 /// What came of it.
-pub(crate) enum Answer {
+pub(crate) enum ModelReply {
     /// The model answered, wholly or in part.
     Message(Box<AssistantMessage>),
     /// Nothing was answered: the conversation is too long.
@@ -39,10 +39,10 @@ impl Question<'_> {
     /// Builds the request for a model.
     pub(crate) fn prepare(
         &self,
-        candidate: &Candidate,
+        candidate: &ModelCandidate,
         rules: &chitin_contract::ProviderRules,
     ) -> Result<Prepared, ModelError> {
-        candidate.model.prepare(&Request {
+        candidate.model.prepare(&ModelRequest {
             model: candidate.model.name(),
             system: self.system,
             messages: self.messages,
@@ -60,14 +60,14 @@ impl Question<'_> {
 impl Running<'_> {
     /// Asks the model, and the next one on the list where that may help. Records that are still to be written are written
     /// while the request is on its way; nothing of the answer is told before they are on the disk.
-    pub(crate) async fn ask(&mut self, pending: Vec<EntryBody>) -> Result<Answer, TurnError> {
+    pub(crate) async fn ask(&mut self, pending: Vec<EntryBody>) -> Result<ModelReply, TurnError> {
         self.held = None;
         let now = self.agent.parts.clock.now();
         let mut pending = self.session.append_pending(pending, &now)?;
         if let Some(pending) = &pending {
             self.conversation.push(pending.entries());
         }
-        if self.keeper == Keeper::Asker
+        if self.keeper == Durability::Asker
             && let Some(pending) = pending.take()
         {
             // Somebody else keeps the words: one wait for the disk does for them and for the answer.
@@ -75,7 +75,7 @@ impl Running<'_> {
         }
         for reason in self.conversation.sent_anew() {
             let note = format!("the provider's cache is of less use from here on: {reason}");
-            self.teller.note(&note).await;
+            self.sink.note(&note).await;
         }
         self.let_engine_choose().await?;
         let mut attempt = 1;
@@ -114,10 +114,10 @@ impl Running<'_> {
             };
             let (sent, stored) = tokio::join!(sending, noting);
             self.tell_stored(&stored?).await;
-            self.teller.tell(told).await;
+            self.sink.tell(told).await;
             if let Err(error) = &sent {
                 let error = error.to_string();
-                self.journal.observe(Moment::NotAnswered {
+                self.journal.observe(TurnMoment::NotAnswered {
                     call: self.spent.calls,
                     error: &error,
                 });
@@ -125,11 +125,11 @@ impl Running<'_> {
             let error = match sent {
                 Ok(stream) => {
                     let answer = self.listen(stream).instrument(span).await;
-                    return answer.map(Answer::Message);
+                    return answer.map(ModelReply::Message);
                 }
-                Err(error @ ModelError::TooLong { .. }) => return Ok(Answer::TooLong(error)),
+                Err(error @ ModelError::TooLong { .. }) => return Ok(ModelReply::TooLong(error)),
                 Err(ModelError::Cancelled) => {
-                    return Ok(Answer::Message(Box::new(self.partial(String::new()))));
+                    return Ok(ModelReply::Message(Box::new(self.partial(String::new()))));
                 }
                 Err(error) => error,
             };
@@ -167,7 +167,7 @@ impl Running<'_> {
             wait_ms = wait.as_millis(),
             "asking the model again"
         );
-        self.teller
+        self.sink
             .tell(TurnEvent::Retrying {
                 attempt,
                 wait_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
@@ -241,18 +241,18 @@ impl Running<'_> {
                     return Ok(Box::new(message));
                 }
             };
-            self.journal.observe(Moment::Streamed(&event));
+            self.journal.observe(TurnMoment::Streamed(&event));
             match event {
                 StreamEvent::TextDelta { delta, .. } => {
                     heard.push_str(&delta);
                     match &mut self.held {
                         Some(held) => held.text.push_str(&delta),
-                        None => self.teller.tell(TurnEvent::TextDelta { delta }).await,
+                        None => self.sink.tell(TurnEvent::TextDelta { delta }).await,
                     }
                 }
                 StreamEvent::ThinkingDelta { delta, .. } => match &mut self.held {
                     Some(held) => held.thinking.push_str(&delta),
-                    None => self.teller.tell(TurnEvent::ThinkingDelta { delta }).await,
+                    None => self.sink.tell(TurnEvent::ThinkingDelta { delta }).await,
                 },
                 StreamEvent::Done(message) | StreamEvent::Failed(message) => {
                     return Ok(Box::new(self.priced(*message)));
@@ -276,7 +276,7 @@ impl Running<'_> {
             let cost_known = self.candidate().charge(usage);
             self.spent.add(usage, cost_known);
         }
-        self.journal.observe(Moment::Answered {
+        self.journal.observe(TurnMoment::Answered {
             call: self.spent.calls,
             message: &message,
         });
@@ -308,7 +308,7 @@ impl Running<'_> {
 }
 
 /// Waits on another thread until records are on the disk.
-async fn on_disk(pending: Option<Pending>) -> Result<Vec<Entry>, TurnError> {
+async fn on_disk(pending: Option<PendingRecords>) -> Result<Vec<TranscriptEntry>, TurnError> {
     let Some(pending) = pending else {
         return Ok(Vec::new());
     };

@@ -1,15 +1,15 @@
 //! Runs the tools that an answer asks for: those that only look beside each other, the others one by one, in order.
 
-use super::teller::Teller;
+use super::event_sink::EventSink;
 use super::{Running, TurnError};
 use crate::guard::sentence;
-use crate::journal::Moment;
+use crate::journal::TurnMoment;
 use chitin_protocol::event::{RefusedPart, TurnEvent};
 use chitin_protocol::message::{
     AssistantMessage, Content, Extra, Message, ToolCallBlock, ToolResultMessage,
 };
 use chitin_protocol::transcript::EntryBody;
-use chitin_tools::{Approval, Approver, CallContext, Concurrency, ToolOutcome};
+use chitin_tools::{Approval, Approver, CallContext, ToolConcurrency, ToolOutcome};
 use futures_util::future::{BoxFuture, join_all};
 use std::time::Instant;
 use tracing::Instrument;
@@ -38,7 +38,7 @@ impl Running<'_> {
             let shared = rest
                 .iter()
                 .take(BESIDE)
-                .take_while(|call| self.concurrency(call) == Concurrency::Shared)
+                .take_while(|call| self.concurrency(call) == ToolConcurrency::Shared)
                 .count();
             let (batch, later) = rest.split_at(shared.max(1));
             rest = later;
@@ -49,14 +49,14 @@ impl Running<'_> {
                     .or_else(|| self.spent.count(call, &self.agent.parts.limits));
                 over = over.or_else(|| why.clone());
                 refused.push(why);
-                self.teller
+                self.sink
                     .tell(TurnEvent::ToolStarted {
                         call_id: call.id.clone(),
                         name: call.name.clone(),
                         arguments: call.arguments.clone().unwrap_or_default(),
                     })
                     .await;
-                self.journal.observe(Moment::ToolCalled(call));
+                self.journal.observe(TurnMoment::ToolCalled(call));
             }
             let running = batch
                 .iter()
@@ -71,9 +71,9 @@ impl Running<'_> {
         }
     }
 
-    fn concurrency(&self, call: &ToolCallBlock) -> Concurrency {
+    fn concurrency(&self, call: &ToolCallBlock) -> ToolConcurrency {
         let tool = self.agent.parts.tools.get(&call.name);
-        tool.map_or(Concurrency::Shared, |tool| tool.concurrency())
+        tool.map_or(ToolConcurrency::Shared, |tool| tool.concurrency())
     }
 
     async fn run_one(&self, call: &ToolCallBlock, refused: Option<String>) -> Ran {
@@ -114,7 +114,7 @@ impl Running<'_> {
         if let Some(by) = parts.guard.tool_call(&arguments) {
             let part = RefusedPart::ToolCall;
             let text = sentence(part, &by);
-            self.teller
+            self.sink
                 .tell(TurnEvent::Refused {
                     part,
                     by,
@@ -124,8 +124,8 @@ impl Running<'_> {
                 .await;
             return ToolOutcome::error(format!("Not run: {text}"));
         }
-        let teller = &self.teller;
-        let progress = |text: &str| teller.progress(&call.id, text);
+        let sink = &self.sink;
+        let progress = |text: &str| sink.progress(&call.id, text);
         let context = CallContext {
             workspace: &parts.workspace,
             state_roots: &parts.state_roots,
@@ -138,7 +138,7 @@ impl Running<'_> {
             progress: &progress,
             approver: &Telling {
                 approver: &*parts.approver,
-                teller,
+                sink,
                 call_id: &call.id,
             },
         };
@@ -168,7 +168,7 @@ impl Running<'_> {
                 extra: Extra::new(),
             };
             let summary = shortened(&result.content.text());
-            self.journal.observe(Moment::ToolDone {
+            self.journal.observe(TurnMoment::ToolDone {
                 result: &result,
                 summary: Some(&summary),
             });
@@ -179,7 +179,7 @@ impl Running<'_> {
         self.conversation.keep_whole(given.collect());
         for one in ran {
             let text = Content::Blocks(one.outcome.content).text();
-            self.teller
+            self.sink
                 .tell(TurnEvent::ToolFinished {
                     call_id: one.call.id,
                     name: one.call.name,
@@ -196,14 +196,14 @@ impl Running<'_> {
 /// Tells of a question before it is asked.
 struct Telling<'a> {
     approver: &'a dyn Approver,
-    teller: &'a Teller,
+    sink: &'a EventSink,
     call_id: &'a str,
 }
 
 impl Approver for Telling<'_> {
     fn ask<'a>(&'a self, tool: &'a str, what: &'a str, why: &'a str) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
-            self.teller
+            self.sink
                 .tell(TurnEvent::ApprovalNeeded {
                     call_id: self.call_id.to_owned(),
                     name: tool.to_owned(),

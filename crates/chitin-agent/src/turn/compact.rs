@@ -1,14 +1,15 @@
 //! Puts a conversation into a summary: the engine plans, a model writes, the record is stored.
 
 use super::conversation::window_of;
-use super::{Agent, Candidate, Running, TurnError, TurnInput, TurnReport};
+use super::{Agent, ModelCandidate, Running, TurnError, TurnInput, TurnReport};
 use crate::engine::{
-    CompactError, CompactOrder, EngineError, Outcome, SessionRef, Summarizer, SummaryError, When,
+    CompactError, CompactOrder, CompactionOutcome, EngineError, SessionRef, Summarizer,
+    SummaryError, When,
 };
 use crate::history::{Author, PlanOptions, SummaryRequest};
-use crate::journal::Moment;
+use crate::journal::TurnMoment;
 use chitin_contract::ProviderRules;
-use chitin_model::{ModelError, Request, Retention, StreamEvent};
+use chitin_model::{ModelError, ModelRequest, Retention, StreamEvent};
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::{Message, StopReason, Usage};
 use chitin_protocol::transcript::EntryBody;
@@ -46,7 +47,7 @@ impl Reason {
 
 /// Writes summaries with the session's model.
 struct ModelSummarizer<'a> {
-    candidate: &'a Candidate,
+    candidate: &'a ModelCandidate,
     rules: ProviderRules,
     cancel: CancellationToken,
     now_ms: i64,
@@ -117,8 +118,8 @@ impl Running<'_> {
             self.spent.add(&usage, cost_known);
         }
         let compacted = match outcome {
-            Ok(Outcome::Compacted(compacted)) => compacted,
-            Ok(Outcome::Nothing { .. }) => return Ok(false),
+            Ok(CompactionOutcome::Compacted(compacted)) => compacted,
+            Ok(CompactionOutcome::Nothing { .. }) => return Ok(false),
             Err(EngineError::Compaction(CompactError::Cancelled)) => {
                 return Err(ModelError::Cancelled.into());
             }
@@ -127,12 +128,12 @@ impl Running<'_> {
         if let Author::Records { reason } = &compacted.author {
             let note =
                 format!("no model wrote the summary, so it lists what the records say: {reason}");
-            self.teller.note(&note).await;
+            self.sink.note(&note).await;
         }
         let key = open.key().to_owned();
         self.store(vec![EntryBody::Compaction(compacted.record)])
             .await?;
-        self.journal.observe(Moment::Compacted);
+        self.journal.observe(TurnMoment::Compacted);
         parts.source.release(&key);
         self.marked = false;
         self.session
@@ -140,7 +141,7 @@ impl Running<'_> {
                 entry.compaction_count = Some(entry.compaction_count.unwrap_or(0) + 1);
             })
             .await?;
-        self.teller
+        self.sink
             .tell(TurnEvent::Compacted {
                 tokens_before: before,
                 tokens_after: compacted.tokens_after,
@@ -166,7 +167,7 @@ impl ModelSummarizer<'_> {
     async fn ask(&self, request: &SummaryRequest) -> Result<String, ModelError> {
         let candidate = self.candidate;
         let messages = [Message::user(&*request.user, self.now_ms)];
-        let prepared = candidate.model.prepare(&Request {
+        let prepared = candidate.model.prepare(&ModelRequest {
             model: candidate.model.name(),
             system: &request.system,
             messages: &messages,
@@ -226,8 +227,8 @@ impl Agent {
             session_key: session_key.to_owned(),
             ..TurnInput::default()
         };
-        let teller = super::teller::Teller::new(events);
-        let mut running = Running::begin(self, &input, teller, cancel).await?;
+        let sink = super::event_sink::EventSink::new(events);
+        let mut running = Running::begin(self, &input, sink, cancel).await?;
         if !running.compact(Reason::Asked, instructions).await? {
             return Ok(None);
         }

@@ -1,19 +1,19 @@
 //! The session's records, and what of them is sent again.
 
-use super::{Candidate, Parts, TurnInput};
+use super::{ModelCandidate, Parts, TurnInput};
 use crate::history::{
-    Assembled, Assembling, CallIdForm, Compacting, FlushOptions, MessageStamp, Outgoing,
-    PrefixChange, Preflight, Pruning, Route, RunningTurn, branch_tokens, cap_result, due_record,
-    effective_reserve, estimate, estimate_text, is_marked, messages_for_model, prefix_changes,
-    preflight, shortened_results, should_compact, tool_result_limit,
+    Assembled, Assembling, CallIdForm, Compacting, CurrentTurn, FlushOptions, MessageStamp,
+    OutgoingRequest, PrefixChange, Preflight, PreflightRoute, Pruning, branch_tokens, cap_result,
+    due_record, effective_reserve, estimate, estimate_text, is_marked, messages_for_model,
+    prefix_changes, preflight, shortened_results, should_compact, tool_result_limit,
 };
 use chitin_context::Context;
 use chitin_context::continuation::ConversationFiles;
 use chitin_contract::{Contract, HistoryRules, OwnTurnResults, PrecheckEffect, TranscriptRules};
 use chitin_model::Api;
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
-use chitin_protocol::transcript::{Entry, EntryBody};
-use chitin_store::{Branch, Run, Speaker, for_writing};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
+use chitin_store::{Branch, Run, SessionSpeaker, for_writing};
 use jiff::tz::TimeZone;
 use serde_json::json;
 use std::collections::HashMap;
@@ -125,7 +125,7 @@ pub fn next_request(
 
 /// A conversation under way.
 pub(crate) struct Conversation {
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
     assembled: Assembled,
     /// What the last request of this turn held.
     sent: Option<Assembled>,
@@ -202,11 +202,12 @@ impl Conversation {
         let bodies = bodies.chain([EntryBody::Message(message)]);
         let run = Run {
             id: String::new(),
-            speaker: Speaker::Owner,
+            speaker: SessionSpeaker::Owner,
         };
         let bodies = bodies.map(|body| for_writing(body, self.transcript, &run));
-        let entries = bodies.map(|body| Entry::new(String::new(), None, now.to_owned(), body));
-        let entries: Vec<Entry> = entries.collect();
+        let entries =
+            bodies.map(|body| TranscriptEntry::new(String::new(), None, now.to_owned(), body));
+        let entries: Vec<TranscriptEntry> = entries.collect();
         self.push(&entries);
     }
 
@@ -220,7 +221,7 @@ impl Conversation {
             files: self.files.as_ref(),
             call_ids: self.call_ids,
             stamp: self.options.stamp.as_ref(),
-            running: Some(RunningTurn {
+            running: Some(CurrentTurn {
                 records_before: self.records_before,
                 whole: &self.whole,
             }),
@@ -229,8 +230,8 @@ impl Conversation {
     }
 
     /// Adds records.
-    pub(crate) fn push(&mut self, entries: &[Entry]) {
-        let is_summary = |entry: &Entry| matches!(entry.body, EntryBody::Compaction(_));
+    pub(crate) fn push(&mut self, entries: &[TranscriptEntry]) {
+        let is_summary = |entry: &TranscriptEntry| matches!(entry.body, EntryBody::Compaction(_));
         if entries.iter().any(is_summary) {
             // There was too much, so that nothing is sent whole from here on.
             self.whole.clear();
@@ -265,13 +266,13 @@ impl Conversation {
         changes.map(PrefixChange::reason).collect()
     }
 
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[TranscriptEntry] {
         &self.entries
     }
 
     /// Returns the records before messages that nothing answers yet, and the tokens of those messages, estimated.
-    pub(crate) fn up_to_message(&self) -> (&[Entry], u64) {
-        let is_open = |entry: &Entry| match &entry.body {
+    pub(crate) fn up_to_message(&self) -> (&[TranscriptEntry], u64) {
+        let is_open = |entry: &TranscriptEntry| match &entry.body {
             EntryBody::Message(message) => matches!(message, Message::User(_)),
             EntryBody::Compaction(_) => false,
             EntryBody::ModelChange { .. }
@@ -281,7 +282,7 @@ impl Conversation {
         };
         let before = self.entries.iter().rposition(|entry| !is_open(entry));
         let (before, open) = self.entries.split_at(before.map_or(0, |at| at + 1));
-        let messages = open.iter().filter_map(Entry::message);
+        let messages = open.iter().filter_map(TranscriptEntry::message);
         let tokens = messages.map(|message| estimate(message, &self.rules.estimate));
         (before, tokens.sum())
     }
@@ -326,7 +327,7 @@ impl Conversation {
     }
 
     /// Tells whether the conversation is to be put into a summary before the model is asked (C20).
-    pub(crate) fn is_too_long(&self, system: &str, candidate: &Candidate) -> bool {
+    pub(crate) fn is_too_long(&self, system: &str, candidate: &ModelCandidate) -> bool {
         self.is_over(system, window_of(candidate))
     }
 
@@ -354,13 +355,13 @@ impl Conversation {
         if !compacting.enabled {
             return None;
         }
-        let outgoing = Outgoing {
+        let outgoing = OutgoingRequest {
             messages: &self.assembled.messages,
             system,
             prompt,
         };
         let found = preflight(outgoing, window, compacting.reserve_tokens, self.rules);
-        (found.route != Route::Fits).then_some(found)
+        (found.route != PreflightRoute::Fits).then_some(found)
     }
 
     /// Shortens tool results because there is too much, until the turn is over. Returns how many.
@@ -405,7 +406,7 @@ impl Conversation {
     }
 
     /// Returns the records that say who answers from here on, where that is new (R22, R23).
-    pub(crate) fn model_records(&self, candidate: &Candidate, now_ms: i64) -> Vec<EntryBody> {
+    pub(crate) fn model_records(&self, candidate: &ModelCandidate, now_ms: i64) -> Vec<EntryBody> {
         let (provider, model) = (candidate.model.provider(), candidate.model.name());
         let last = self
             .entries
@@ -460,12 +461,12 @@ impl Conversation {
     }
 }
 
-pub(crate) fn window_of(candidate: &Candidate) -> u64 {
+pub(crate) fn window_of(candidate: &ModelCandidate) -> u64 {
     candidate.context_window.unwrap_or(COMMON_WINDOW)
 }
 
 /// Returns how long ago the last answer came, in milliseconds.
-fn idle(entries: &[Entry], now_ms: i64) -> Option<u64> {
+fn idle(entries: &[TranscriptEntry], now_ms: i64) -> Option<u64> {
     let last = entries
         .iter()
         .rev()

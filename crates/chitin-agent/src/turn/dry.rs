@@ -5,7 +5,7 @@ use super::conversation::{Conversation, window_of};
 use super::{Agent, ResetAsk, TurnError, TurnInput};
 use crate::engine::{Assembly, SessionRef, choose};
 use crate::guard::sentence;
-use crate::source::{Ask, RecallAsk};
+use crate::source::{ContextRequest, RecallAsk};
 use chitin_model::Prepared;
 use chitin_protocol::event::RefusedPart;
 use chitin_store::Branch;
@@ -55,7 +55,7 @@ impl Agent {
                 occasion: &input.occasion,
             })
             .await;
-        let seen = parts.source.look(&Ask {
+        let seen = parts.source.look(&ContextRequest {
             session_key: &input.session_key,
             session_id: &session_id,
             marked: conversation.is_marked(),

@@ -45,7 +45,7 @@ impl Running<'_> {
         }
         self.chosen = choice.messages;
         if let Some(error) = choice.failure {
-            self.teller.note(&error.to_string()).await;
+            self.sink.note(&error.to_string()).await;
         }
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Running<'_> {
             told = parts.engine.maintain(session).await.map(drop);
         }
         if let Err(error) = told {
-            self.teller.note(&error.to_string()).await;
+            self.sink.note(&error.to_string()).await;
         }
         Ok(())
     }

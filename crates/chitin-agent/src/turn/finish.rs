@@ -2,7 +2,7 @@
 
 use super::{Running, TurnError, TurnReport};
 use crate::history::first_turn_marker;
-use crate::journal::{Moment, RunEnded, RunError, Stopped};
+use crate::journal::{RunEnded, RunError, TurnMoment, TurnStop};
 use crate::limits::Spending;
 use chitin_model::ModelError;
 use chitin_protocol::event::TurnEvent;
@@ -61,7 +61,7 @@ impl Running<'_> {
         };
         let failed = report.error.as_deref().map(|error| ("model", error));
         self.end_journal(&report.stop_reason, failed);
-        self.teller
+        self.sink
             .tell(TurnEvent::TurnFinished {
                 stop_reason: report.stop_reason.clone(),
                 text: report.text.clone(),
@@ -83,13 +83,13 @@ impl Running<'_> {
     fn end_journal(&mut self, stop_reason: &StopReason, failed: Option<(&str, &str)>) {
         self.open_journal();
         let messages = self.conversation.messages();
-        self.journal.observe(Moment::SessionAfter { messages });
+        self.journal.observe(TurnMoment::SessionAfter { messages });
         let stopped = match (stop_reason, self.cancel.is_cancelled()) {
-            (_, true) => Some(Stopped::ByCaller),
-            (StopReason::Error, false) if failed.is_none() => Some(Stopped::ByItself),
+            (_, true) => Some(TurnStop::ByCaller),
+            (StopReason::Error, false) if failed.is_none() => Some(TurnStop::ByItself),
             (_, false) => None,
         };
-        self.journal.observe(Moment::RunEnded(&RunEnded {
+        self.journal.observe(TurnMoment::RunEnded(&RunEnded {
             stop_reason: Some(stop_reason),
             stopped,
             error: failed.map(|(source, message)| RunError { source, message }),

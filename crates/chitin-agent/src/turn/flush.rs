@@ -5,13 +5,13 @@
 
 use super::calls::shortened;
 use super::conversation::window_of;
+use super::event_sink::EventSink;
 use super::flush_mark::flushed_at;
 use super::flush_tools::{Fence, lines};
-use super::teller::Teller;
 use super::{Running, TurnError, TurnInput};
 use crate::compat;
 use crate::history::{FlushFigures, FlushState, flush_gate};
-use crate::journal::Moment;
+use crate::journal::TurnMoment;
 use chitin_model::ModelError;
 use chitin_protocol::message::{
     AssistantMessage, Content, Extra, Message, StopReason, ToolCallBlock, ToolResultMessage,
@@ -52,9 +52,9 @@ impl Running<'_> {
         self.flush_tried = true;
         let path = fence.plan.relative_path.clone();
         let mut tally = Tally::default();
-        let aloud = std::mem::replace(&mut self.teller, Teller::mute());
+        let aloud = std::mem::replace(&mut self.sink, EventSink::mute());
         let ended = self.write_down(&fence, &aloud, &mut tally).await;
-        self.teller = aloud;
+        self.sink = aloud;
         let ended = match ended {
             Ok(ending) => self.keep_flush(ending, &path, &tally).await,
             Err(error) => Err(error),
@@ -64,7 +64,7 @@ impl Running<'_> {
                 "wrote {} to `{path}` before shortening the conversation",
                 lines(tally.lines)
             );
-            self.teller.note(&note).await;
+            self.sink.note(&note).await;
         }
         // Whoever stopped the turn knows why nothing more was written.
         if let Err(error) = ended
@@ -72,7 +72,7 @@ impl Running<'_> {
         {
             let note =
                 format!("not all was written down before shortening the conversation: {error}");
-            self.teller.note(&note).await;
+            self.sink.note(&note).await;
             if tally.lines == 0 {
                 self.count_failure().await;
             }
@@ -120,7 +120,7 @@ impl Running<'_> {
     async fn write_down(
         &mut self,
         fence: &Fence,
-        aloud: &Teller,
+        aloud: &EventSink,
         tally: &mut Tally,
     ) -> Result<Ending, TurnError> {
         self.let_engine_choose().await?;
@@ -158,7 +158,7 @@ impl Running<'_> {
     async fn ask_aside(
         &mut self,
         messages: &[Message],
-        aloud: &Teller,
+        aloud: &EventSink,
     ) -> Result<AssistantMessage, TurnError> {
         let rules = self.agent.parts.contract.runtime.provider;
         let candidate = self.candidate();
@@ -177,7 +177,7 @@ impl Running<'_> {
             Ok(stream) => stream,
             Err(error) => {
                 let words = error.to_string();
-                self.journal.observe(Moment::NotAnswered {
+                self.journal.observe(TurnMoment::NotAnswered {
                     call: self.spent.calls,
                     error: &words,
                 });
@@ -201,7 +201,7 @@ impl Running<'_> {
         fence: &Fence,
         tally: &mut Tally,
     ) -> Result<ToolResultMessage, TurnError> {
-        self.journal.observe(Moment::ToolCalled(call));
+        self.journal.observe(TurnMoment::ToolCalled(call));
         if let Some(limit) = self.spent.count(call, &self.agent.parts.limits) {
             return Err(TurnError::Limit(limit));
         }
@@ -222,7 +222,7 @@ impl Running<'_> {
             extra: Extra::new(),
         };
         let summary = shortened(&result.content.text());
-        self.journal.observe(Moment::ToolDone {
+        self.journal.observe(TurnMoment::ToolDone {
             result: &result,
             summary: Some(&summary),
         });

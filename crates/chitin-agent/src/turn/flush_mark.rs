@@ -39,7 +39,7 @@ impl Running<'_> {
             }
         });
         if let Err(error) = counted.await {
-            self.teller.note(&error.to_string()).await;
+            self.sink.note(&error.to_string()).await;
         }
     }
 

@@ -2,13 +2,13 @@
 //!
 //! What was refused is not kept: the transcript says that something was refused, by which rule, and how long it was.
 
-use super::earlier::Earlier;
-use super::session::Held;
-use super::teller::{Teller, kind_of};
+use super::event_sink::{EventSink, kind_of};
+use super::resume::Earlier;
+use super::session::SessionHandle;
 use super::{Agent, Running, Steer, TurnError, TurnInput, TurnReport};
 use crate::compat;
 use crate::guard::{Admission, GuardedMessage, MessageOrigin, OriginKind, sentence};
-use crate::journal::{Moment, RunEnded, RunError, RunStarted, RunSurroundings};
+use crate::journal::{RunEnded, RunError, RunStarted, RunSurroundings, TurnMoment};
 use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Block, Content, StopReason, Usage};
 use chitin_protocol::transcript::EntryBody;
@@ -73,7 +73,7 @@ impl Agent {
         &self,
         input: &TurnInput,
         by: RuleRefusal,
-        teller: Teller,
+        sink: EventSink,
         cancel: &CancellationToken,
     ) -> Result<TurnReport, TurnError> {
         let parts = &self.parts;
@@ -87,34 +87,32 @@ impl Agent {
             // A message that does not count begins no new session either.
             afresh: false,
         };
-        let mut session = Held::open(parts, &input.session_key, &begin, cancel).await?;
+        let mut session = SessionHandle::open(parts, &input.session_key, &begin, cancel).await?;
         let open = session.get()?;
         let (session_id, transcript) = (open.header().id.clone(), open.transcript());
         let run_id = parts.clock.unique();
-        teller
-            .tell(TurnEvent::TurnStarted {
-                run_id: run_id.clone(),
-                session_key: input.session_key.clone(),
-                session_id: session_id.clone(),
-                model: candidate.full_name(),
-                contract: parts.contract.name.to_owned(),
-            })
-            .await;
+        sink.tell(TurnEvent::TurnStarted {
+            run_id: run_id.clone(),
+            session_key: input.session_key.clone(),
+            session_id: session_id.clone(),
+            model: candidate.full_name(),
+            contract: parts.contract.name.to_owned(),
+        })
+        .await;
         let part = RefusedPart::Message;
         let length = length_of(&input.origin, &input.words);
         let record = record(part, &by, length, input.key.as_deref(), now_ms);
         for entry in session.append(vec![record], now).await? {
-            teller
-                .tell(TurnEvent::Stored {
-                    kind: kind_of(&entry),
-                    entry_id: entry.id,
-                })
-                .await;
+            sink.tell(TurnEvent::Stored {
+                kind: kind_of(&entry),
+                entry_id: entry.id,
+            })
+            .await;
         }
         let text = sentence(part, &by);
         let mut journal = (parts.journal)();
         if !journal.is_off() {
-            journal.observe(Moment::RunStarted(&RunStarted {
+            journal.observe(TurnMoment::RunStarted(&RunStarted {
                 run_id: &run_id,
                 session_id: &session_id,
                 session_key: &input.session_key,
@@ -135,8 +133,8 @@ impl Agent {
                     ..RunSurroundings::default()
                 },
             }));
-            journal.observe(Moment::Refused { part, by: &by });
-            journal.observe(Moment::RunEnded(&RunEnded {
+            journal.observe(TurnMoment::Refused { part, by: &by });
+            journal.observe(TurnMoment::RunEnded(&RunEnded {
                 stop_reason: Some(&StopReason::Error),
                 stopped: None,
                 error: Some(RunError {
@@ -148,27 +146,25 @@ impl Agent {
                 spending: None,
             }));
         }
-        teller
-            .tell(TurnEvent::Refused {
-                part,
-                by: by.clone(),
-                text: text.clone(),
-                key: input.key.clone(),
-            })
-            .await;
-        teller
-            .tell(TurnEvent::TurnFinished {
-                stop_reason: StopReason::Error,
-                text: String::new(),
-                usage: Usage::default(),
-                tokens_unknown: false,
-                cost_unknown: false,
-                calls: 0,
-                context_tokens: None,
-                context_window: candidate.context_window,
-                error: Some(text.clone()),
-            })
-            .await;
+        sink.tell(TurnEvent::Refused {
+            part,
+            by: by.clone(),
+            text: text.clone(),
+            key: input.key.clone(),
+        })
+        .await;
+        sink.tell(TurnEvent::TurnFinished {
+            stop_reason: StopReason::Error,
+            text: String::new(),
+            usage: Usage::default(),
+            tokens_unknown: false,
+            cost_unknown: false,
+            calls: 0,
+            context_tokens: None,
+            context_window: candidate.context_window,
+            error: Some(text.clone()),
+        })
+        .await;
         Ok(TurnReport {
             stop_reason: StopReason::Error,
             text: String::new(),
@@ -212,8 +208,8 @@ impl Running<'_> {
             answer.stop_reason = Some(StopReason::Stop);
         }
         self.open_journal();
-        self.journal.observe(Moment::Refused { part, by: &by });
-        self.teller
+        self.journal.observe(TurnMoment::Refused { part, by: &by });
+        self.sink
             .tell(TurnEvent::Refused {
                 part,
                 by: by.clone(),
@@ -221,7 +217,7 @@ impl Running<'_> {
                 key: None,
             })
             .await;
-        self.teller.tell(TurnEvent::TextDelta { delta: said }).await;
+        self.sink.tell(TurnEvent::TextDelta { delta: said }).await;
         self.refused = Some((part, by));
         (answer, Some(record))
     }
@@ -231,7 +227,7 @@ impl Running<'_> {
         if !held.thinking.is_empty() {
             if self.agent.parts.guard.reply(&held.thinking).is_none() {
                 let delta = held.thinking;
-                self.teller.tell(TurnEvent::ThinkingDelta { delta }).await;
+                self.sink.tell(TurnEvent::ThinkingDelta { delta }).await;
             } else if answer.tool_calls().next().is_none()
                 && let Content::Blocks(blocks) = &mut answer.content
             {
@@ -241,7 +237,7 @@ impl Running<'_> {
         }
         if !held.text.is_empty() {
             let delta = held.text;
-            self.teller.tell(TurnEvent::TextDelta { delta }).await;
+            self.sink.tell(TurnEvent::TextDelta { delta }).await;
         }
     }
 
@@ -271,11 +267,11 @@ impl Running<'_> {
         let part = RefusedPart::Message;
         let text = sentence(part, &by);
         self.open_journal();
-        self.journal.observe(Moment::Refused { part, by: &by });
-        self.teller.note(&text).await;
+        self.journal.observe(TurnMoment::Refused { part, by: &by });
+        self.sink.note(&text).await;
         let length = length_of(&origin, &steer.words);
         let record = record(part, &by, length, steer.key.as_deref(), now_ms);
-        self.teller
+        self.sink
             .tell(TurnEvent::Refused {
                 part,
                 by: *by,

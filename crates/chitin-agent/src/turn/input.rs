@@ -28,14 +28,14 @@ pub struct TurnInput {
     /// The way in for words that come while the turn runs.
     pub steering: Option<Steering>,
     /// Who keeps the words until the turn is over.
-    pub keeper: Keeper,
+    pub keeper: Durability,
     /// Who sent the message, for the rules of the workspace. By default the owner did.
     pub origin: MessageOrigin,
 }
 
 /// Who keeps somebody's words until the turn is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Keeper {
+pub enum Durability {
     /// The transcript alone: the words are on the disk before anything of the answer is told.
     #[default]
     Transcript,

@@ -9,41 +9,41 @@ mod calls;
 mod compact;
 mod conversation;
 mod dry;
-mod earlier;
 mod engine;
+mod event_sink;
 mod finish;
 mod flush;
 mod flush_mark;
 mod flush_tools;
 mod guarding;
 mod input;
-mod noted;
+mod journaling;
 mod outcome;
 mod parts;
 mod preflight;
 mod records;
+mod resume;
 mod running;
 mod session;
 mod steering;
-mod teller;
 
 pub use conversation::{HistoryInputs, HistoryOptions, NextRequest, SentHistory, next_request};
 pub use dry::DryRun;
-pub use input::{Keeper, TurnInput};
+pub use event_sink::Events;
+pub use input::{Durability, TurnInput};
 pub use outcome::{TurnError, TurnReport};
-pub use parts::{Candidate, NoApprover, Parts, PriceOf, ResetAsk, Surroundings};
+pub use parts::{ModelCandidate, NoApprover, Parts, PriceOf, ResetAsk, TurnEnvironment};
 pub(crate) use running::Running;
 pub use steering::{Steer, Steering};
-pub use teller::Events;
 
 use crate::lane::Lanes;
-use ask::Answer;
+use ask::ModelReply;
 use chitin_protocol::message::{Message, StopReason};
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::EntryBody;
 use compact::Reason;
+use event_sink::EventSink;
 use std::sync::Mutex;
-use teller::Teller;
 use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -97,7 +97,9 @@ impl Agent {
         let span = tracing::info_span!("turn", agent, session);
         let turn = async {
             let lane = self.lane(&input.session_key).await;
-            let report = self.turn_in_lane(&input, Teller::new(events), cancel).await;
+            let report = self
+                .turn_in_lane(&input, EventSink::new(events), cancel)
+                .await;
             drop(lane);
             self.lanes.leave(&input.session_key);
             report
@@ -108,15 +110,15 @@ impl Agent {
     async fn turn_in_lane(
         &self,
         input: &TurnInput,
-        teller: Teller,
+        sink: EventSink,
         cancel: CancellationToken,
     ) -> Result<TurnReport, TurnError> {
         // Held until the turn is over: it counts as under way so long.
         let _admission = match self.admit(input) {
             Ok(admission) => admission,
-            Err(refusal) => return self.refuse(input, *refusal, teller, &cancel).await,
+            Err(refusal) => return self.refuse(input, *refusal, sink, &cancel).await,
         };
-        let mut running = Running::begin(self, input, teller, cancel).await?;
+        let mut running = Running::begin(self, input, sink, cancel).await?;
         let stop = running.cancel.clone();
         let (outcome, late) = {
             let conversing = running.converse(input);
@@ -170,13 +172,13 @@ impl Running<'_> {
                 return Err(TurnError::Limit(limit));
             }
             let answer = match self.ask(std::mem::take(&mut pending)).await? {
-                Answer::TooLong(error) => {
+                ModelReply::TooLong(error) => {
                     if !self.compact(Reason::Refused, None).await? {
                         return Err(error.into());
                     }
                     continue;
                 }
-                Answer::Message(message) => *message,
+                ModelReply::Message(message) => *message,
             };
             let (answer, refused) = self.judged(answer).await;
             let wants_tools = answer.stop_reason == Some(StopReason::ToolUse)

@@ -42,7 +42,7 @@ pub struct Parts {
     /// Where the context comes from.
     pub source: Arc<dyn ContextSource>,
     /// The models, in the order in which they are tried.
-    pub models: Vec<Candidate>,
+    pub models: Vec<ModelCandidate>,
     /// The tools.
     pub tools: Arc<Toolbox>,
     /// Judges messages, replies and tool calls by the workspace's own rules.
@@ -66,7 +66,7 @@ pub struct Parts {
     /// Makes the journal of a turn.
     pub journal: Arc<dyn Fn() -> Journal + Send + Sync>,
     /// What the journal says about the program around it.
-    pub surroundings: Surroundings,
+    pub surroundings: TurnEnvironment,
 }
 
 impl Parts {
@@ -89,7 +89,7 @@ impl Parts {
             agent_id: MAIN.to_owned(),
             store,
             source,
-            models: vec![Candidate::new(model)],
+            models: vec![ModelCandidate::new(model)],
             tools: Arc::new(Toolbox::new(
                 &contract.runtime.tools,
                 &input,
@@ -106,7 +106,7 @@ impl Parts {
             retry: RetryPolicy::default(),
             lock_wait_ms: LOCK_WAIT_MS,
             journal: Arc::new(Journal::off),
-            surroundings: Surroundings::default(),
+            surroundings: TurnEnvironment::default(),
         }
     }
 }
@@ -123,7 +123,7 @@ impl Approver for NoApprover {
 
 /// What the journal says about the program around a turn.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct TurnEnvironment {
     /// The version of the program.
     pub version: String,
     /// The program and its arguments, without what the user said.
@@ -146,7 +146,7 @@ pub struct ResetAsk<'a> {
 
 /// A model with what is known of it.
 #[derive(Clone)]
-pub struct Candidate {
+pub struct ModelCandidate {
     /// The model.
     pub model: Arc<dyn Model>,
     /// How many tokens it takes in all.
@@ -163,7 +163,7 @@ pub struct Candidate {
     pub extra: Map<String, Value>,
 }
 
-impl Candidate {
+impl ModelCandidate {
     /// Takes a model of which nothing more is known.
     pub fn new(model: Arc<dyn Model>) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use super::compact::Reason;
 use super::conversation::window_of;
 use super::{Running, TurnError};
-use crate::history::Route;
+use crate::history::PreflightRoute;
 use chitin_protocol::transcript::EntryBody;
 
 /// How often a conversation is compacted for one message.
@@ -26,7 +26,7 @@ impl Running<'_> {
             let Some(found) = self.conversation.preflight(&self.system, &prompt, window) else {
                 break;
             };
-            if found.route == Route::TruncateToolResultsOnly {
+            if found.route == PreflightRoute::TruncateToolResultsOnly {
                 let count = self.conversation.shorten_results(window);
                 shortened += count;
                 if count > 0 {
@@ -39,13 +39,13 @@ impl Running<'_> {
             if !self.compact(Reason::TooMuch, None).await? {
                 break;
             }
-            if found.route == Route::CompactThenTruncate {
+            if found.route == PreflightRoute::CompactThenTruncate {
                 shortened += self.conversation.shorten_results(window);
             }
         }
         if shortened > 0 {
             let note = format!("shortened {shortened} tool results to make room for the message");
-            self.teller.note(&note).await;
+            self.sink.note(&note).await;
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! The records of a turn: made of what came in and what was answered, put on the disk, then told.
 
-use super::earlier::Earlier;
 use super::input::message_of;
-use super::{Running, Steer, TurnError, TurnInput, teller};
+use super::resume::Earlier;
+use super::{Running, Steer, TurnError, TurnInput, event_sink};
 use crate::compat;
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::{AssistantMessage, Message};
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 
 impl Running<'_> {
     /// Goes on with a turn that was asked for before; nothing comes back when it is over.
@@ -34,7 +34,7 @@ impl Running<'_> {
                 bodies.push(record);
                 continue;
             }
-            self.teller
+            self.sink
                 .tell(TurnEvent::Steered {
                     key: steer.key.clone(),
                 })
@@ -55,7 +55,7 @@ impl Running<'_> {
         let index = self.answers;
         self.answers += 1;
         if !text.trim().is_empty() {
-            self.teller.tell(TurnEvent::Said { index, text }).await;
+            self.sink.tell(TurnEvent::Said { index, text }).await;
         }
     }
 
@@ -86,12 +86,12 @@ impl Running<'_> {
     }
 
     /// Tells of records that are on the disk.
-    pub(crate) async fn tell_stored(&self, entries: &[Entry]) {
+    pub(crate) async fn tell_stored(&self, entries: &[TranscriptEntry]) {
         for entry in entries {
-            self.teller
+            self.sink
                 .tell(TurnEvent::Stored {
                     entry_id: entry.id.clone(),
-                    kind: teller::kind_of(entry),
+                    kind: event_sink::kind_of(entry),
                 })
                 .await;
         }

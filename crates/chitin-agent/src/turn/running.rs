@@ -1,16 +1,16 @@
 //! A turn under way: what it knows, and how it begins.
 
 use super::conversation::Conversation;
-use super::earlier::Earlier;
+use super::event_sink::{self, EventSink};
 use super::guarding::HeldReply;
-use super::session::Held;
-use super::teller::{self, Teller};
-use super::{Agent, Candidate, Keeper, ResetAsk, TurnError, TurnInput};
+use super::resume::Earlier;
+use super::session::SessionHandle;
+use super::{Agent, Durability, ModelCandidate, ResetAsk, TurnError, TurnInput};
 use crate::blocking;
 use crate::engine::SessionRef;
 use crate::journal::Journal;
 use crate::limits::Spent;
-use crate::source::{Ask, RecallAsk, Seen, Trigger};
+use crate::source::{ContextRequest, PreparedContext, RecallAsk, Trigger};
 use chitin_context::Context;
 use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Message};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Somebody's words as they are sent.
-pub(crate) struct Prompt {
+pub(crate) struct SentMessage {
     pub(crate) text: String,
     pub(crate) images: usize,
     /// How many messages stood before them.
@@ -37,11 +37,11 @@ pub(crate) struct Running<'a> {
     pub(crate) trigger: Trigger,
     /// The channel that it came through.
     pub(crate) channel: Option<String>,
-    pub(crate) teller: Teller,
+    pub(crate) sink: EventSink,
     pub(crate) cancel: CancellationToken,
-    pub(crate) session: Held,
+    pub(crate) session: SessionHandle,
     pub(crate) conversation: Conversation,
-    pub(crate) seen: Seen,
+    pub(crate) seen: PreparedContext,
     /// The agent's definition, for whoever asks for it in this turn.
     pub(crate) definition: LazyDefinition,
     /// The context that is sent: with what the engine adds to it.
@@ -58,15 +58,15 @@ pub(crate) struct Running<'a> {
     pub(crate) journal_open: bool,
     pub(crate) session_id: String,
     pub(crate) transcript: PathBuf,
-    pub(crate) prompt: Prompt,
+    pub(crate) prompt: SentMessage,
     pub(crate) marked: bool,
     /// What the transcript holds of this turn already.
     pub(crate) earlier: Option<Earlier>,
     /// How many answers of this turn there were.
     pub(crate) answers: u32,
-    pub(crate) keeper: Keeper,
+    pub(crate) keeper: Durability,
     /// Records that are written, and may not be on the disk yet.
-    pub(crate) untold: Vec<chitin_protocol::transcript::Entry>,
+    pub(crate) untold: Vec<chitin_protocol::transcript::TranscriptEntry>,
     pub(crate) last: Option<AssistantMessage>,
     pub(crate) cost_before: f64,
     /// Whether the agent was asked in this turn to write down what it will forget.
@@ -82,7 +82,7 @@ impl<'a> Running<'a> {
     pub(super) async fn begin(
         agent: &'a Agent,
         input: &TurnInput,
-        teller: Teller,
+        sink: EventSink,
         cancel: CancellationToken,
     ) -> Result<Self, TurnError> {
         let parts = &agent.parts;
@@ -107,7 +107,7 @@ impl<'a> Running<'a> {
             now_ms,
             afresh: stale || input.afresh,
         };
-        let session = Held::open(parts, &key, &begin, &cancel).await?;
+        let session = SessionHandle::open(parts, &key, &begin, &cancel).await?;
         let run_id = parts.clock.unique();
         let open = session.get()?;
         let (session_id, transcript) = (open.header().id.clone(), open.transcript());
@@ -127,26 +127,24 @@ impl<'a> Running<'a> {
         if records_before > 0 {
             let entries = conversation.entries();
             if let Err(error) = parts.engine.bootstrap(session_ref, entries).await {
-                teller.note(&error.to_string()).await;
+                sink.note(&error.to_string()).await;
             }
         }
         let model = candidate.full_name();
-        teller
-            .tell(TurnEvent::TurnStarted {
-                run_id: run_id.clone(),
-                session_key: key.clone(),
-                session_id: session_id.clone(),
-                model: model.clone(),
-                contract: parts.contract.name.to_owned(),
-            })
-            .await;
+        sink.tell(TurnEvent::TurnStarted {
+            run_id: run_id.clone(),
+            session_key: key.clone(),
+            session_id: session_id.clone(),
+            model: model.clone(),
+            contract: parts.contract.name.to_owned(),
+        })
+        .await;
         if stale {
-            teller
-                .note("the session was last used too long ago: a new one begins")
+            sink.note("the session was last used too long ago: a new one begins")
                 .await;
         }
         for note in open.notes() {
-            teller.note(&teller::words_of(note)).await;
+            sink.note(&event_sink::words_of(note)).await;
         }
         let cost_before = open.entry().estimated_cost_usd.unwrap_or_default();
         let recalled = parts
@@ -159,9 +157,9 @@ impl<'a> Running<'a> {
             })
             .await;
         for note in &recalled.notes {
-            teller.note(note).await;
+            sink.note(note).await;
         }
-        let ask = Ask {
+        let ask = ContextRequest {
             session_key: &key,
             session_id: &session_id,
             marked,
@@ -173,12 +171,12 @@ impl<'a> Running<'a> {
         };
         let seen = blocking(|| parts.source.look(&ask))?;
         for note in &seen.notes {
-            teller.note(note).await;
+            sink.note(note).await;
         }
         conversation.carry(seen.context.conversation_files());
         let system = seen.context.request_system();
         let journal = (parts.journal)();
-        let prompt = Prompt {
+        let prompt = SentMessage {
             text: seen.context.user_message(&input.words),
             images: input.images.len(),
             before: conversation.messages().len(),
@@ -189,7 +187,7 @@ impl<'a> Running<'a> {
             session_key: key,
             trigger: input.occasion.trigger,
             channel: input.occasion.channel.clone(),
-            teller,
+            sink,
             cancel,
             session,
             conversation,
@@ -220,7 +218,7 @@ impl<'a> Running<'a> {
     }
 
     /// Returns the model that is asked.
-    pub(crate) fn candidate(&self) -> &'a Candidate {
+    pub(crate) fn candidate(&self) -> &'a ModelCandidate {
         &self.agent.parts.models[self.candidate]
     }
 }

@@ -2,8 +2,10 @@
 
 use super::{Parts, TurnError};
 use crate::blocking;
-use chitin_protocol::transcript::{Entry, EntryBody};
-use chitin_store::{Begin, LockMode, NewEntry, OpenSession, Pending, SessionEntry, StoreError};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
+use chitin_store::{
+    Begin, LockMode, NewEntry, OpenSession, PendingRecords, SessionEntry, StoreError,
+};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -11,12 +13,12 @@ use tokio_util::sync::CancellationToken;
 const TRY_AGAIN: Duration = Duration::from_millis(25);
 
 /// A session that this turn has open.
-pub(crate) struct Held {
+pub(crate) struct SessionHandle {
     /// Away while another thread uses it.
     open: Option<Box<dyn OpenSession>>,
 }
 
-impl Held {
+impl SessionHandle {
     /// Opens a session; waits for another process to be done with it, but not for ever.
     pub(crate) async fn open(
         parts: &Parts,
@@ -49,7 +51,7 @@ impl Held {
         &mut self,
         bodies: Vec<EntryBody>,
         now: String,
-    ) -> Result<Vec<Entry>, TurnError> {
+    ) -> Result<Vec<TranscriptEntry>, TurnError> {
         let mut open = self.open.take().ok_or_else(lost)?;
         let work = tokio::task::spawn_blocking(move || {
             let entries = bodies.into_iter().map(|body| NewEntry { body }).collect();
@@ -66,7 +68,7 @@ impl Held {
         &mut self,
         bodies: Vec<EntryBody>,
         now: &str,
-    ) -> Result<Option<Pending>, TurnError> {
+    ) -> Result<Option<PendingRecords>, TurnError> {
         if bodies.is_empty() {
             return Ok(None);
         }

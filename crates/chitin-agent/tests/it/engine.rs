@@ -1,7 +1,7 @@
 //! Which engine is picked, and what happens if it cannot be used.
 
 use chitin_agent::engine::{
-    Assembly, ContextEngine, EngineError, EngineFactory, Legacy, Registration, Registry,
+    Assembly, ContextEngine, EngineError, EngineFactory, EngineRegistry, Legacy, Registration,
     SessionRef, SubagentEnd, TurnEnd, slot,
 };
 use chitin_protocol::message::Message;
@@ -38,7 +38,7 @@ fn the_configuration_picks_an_engine_by_its_trimmed_id() {
 
 #[test]
 fn an_engine_that_cannot_be_used_gives_way_with_a_note() {
-    let mut registry = Registry::new();
+    let mut registry = EngineRegistry::new();
     assert_eq!(
         registry.register("broken", "plugin-a", failing()),
         Registration::Registered
@@ -59,7 +59,7 @@ fn an_engine_that_cannot_be_used_gives_way_with_a_note() {
 
 #[test]
 fn the_first_registrant_owns_an_id_and_nobody_takes_the_built_in_one() {
-    let mut registry = Registry::new();
+    let mut registry = EngineRegistry::new();
     let taken = |owner: &str| Registration::Taken {
         owner: owner.to_owned(),
     };

@@ -2,20 +2,20 @@
 
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::Clock;
-use chitin_agent::engine::Registry;
+use chitin_agent::engine::EngineRegistry;
 use chitin_agent::history::{Compacting, FlushOptions};
-use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
-use chitin_agent::source::{Ask, ContextSource, Seen, SourceError};
+use chitin_agent::journal::{self, Journal, JournalRedactor, LookupDirectories, Switches};
+use chitin_agent::source::{ContextRequest, ContextSource, PreparedContext, SourceError};
 use chitin_agent::turn::{
-    Agent, Candidate, HistoryOptions, Parts, Surroundings, TurnError, TurnInput, TurnReport,
+    Agent, HistoryOptions, ModelCandidate, Parts, TurnEnvironment, TurnError, TurnInput, TurnReport,
 };
-use chitin_context::budget::Limits;
+use chitin_context::budget::BudgetLimits;
 use chitin_context::sections::PromptFacts;
-use chitin_context::{TellCuts, Turn, assemble};
+use chitin_context::{TellCuts, TurnInputs, assemble};
 use chitin_contract::{Contract, OPENCLAW_2026_4};
 use chitin_model::{
-    Api, EventStream, Model, ModelError, Prepared, Request, Retention, RetryPolicy, ScriptedModel,
-    StreamEvent,
+    Api, EventStream, Model, ModelError, ModelRequest, Prepared, Retention, RetryPolicy,
+    ScriptedModel, StreamEvent,
 };
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::CostShares;
@@ -25,7 +25,7 @@ use chitin_store::{FileStore, RandomIds, SessionEntry, SessionStore};
 use chitin_test::TestEnv;
 use chitin_tools::files::{FileOptions, ReadTool, WriteTool};
 use chitin_tools::policy::{PolicyConfig, PolicyInput};
-use chitin_tools::{Approval, Approver, Offer, Toolbox};
+use chitin_tools::{Approval, Approver, ToolOffer, Toolbox};
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::load::{LoadOptions, load};
 use futures_util::future::BoxFuture;
@@ -127,8 +127,8 @@ impl Stage {
         let config = PolicyConfig::from_value(&setting.config);
         let input = PolicyInput::new(&config, contract.session_keys, SESSION);
         let offers = vec![
-            Offer::Own(Arc::new(ReadTool::new(Arc::clone(&files)))),
-            Offer::Own(Arc::new(WriteTool::new(files))),
+            ToolOffer::Own(Arc::new(ReadTool::new(Arc::clone(&files)))),
+            ToolOffer::Own(Arc::new(WriteTool::new(files))),
         ];
         let secrets = Arc::new(chitin_tools::redact::Redactor::default());
         let tools = Toolbox::new(&rules.tools, &input, offers, secrets);
@@ -145,7 +145,7 @@ impl Stage {
                 workspace,
                 injection: setting.injection,
             }),
-            models: vec![Candidate {
+            models: vec![ModelCandidate {
                 model: Arc::clone(&model) as _,
                 context_window: Some(40_000),
                 max_tokens: 1_000,
@@ -159,7 +159,7 @@ impl Stage {
             approver: Arc::new(Nobody),
             clock: Arc::new(Noon::default()),
             limits: TurnLimits::new(&setting.limits),
-            engine: Registry::new().resolve("legacy").unwrap().engine,
+            engine: EngineRegistry::new().resolve("legacy").unwrap().engine,
             history: HistoryOptions {
                 compacting: Compacting {
                     keep_recent_tokens: 20,
@@ -177,7 +177,7 @@ impl Stage {
             retry: RetryPolicy::never(),
             lock_wait_ms: 5_000,
             journal: Arc::new(move || quiet_journal(&logs, trace)),
-            surroundings: Surroundings::default(),
+            surroundings: TurnEnvironment::default(),
         });
         Self {
             agent,
@@ -249,7 +249,7 @@ impl Model for Watched {
         self.inner.api()
     }
 
-    fn prepare(&self, request: &Request<'_>) -> Result<Prepared, ModelError> {
+    fn prepare(&self, request: &ModelRequest<'_>) -> Result<Prepared, ModelError> {
         self.inner.prepare(request)
     }
 
@@ -304,7 +304,7 @@ struct Source {
 }
 
 impl ContextSource for Source {
-    fn look(&self, ask: &Ask<'_>) -> Result<Seen, SourceError> {
+    fn look(&self, ask: &ContextRequest<'_>) -> Result<PreparedContext, SourceError> {
         let workspace = load(&self.workspace, self.contract, &LoadOptions::default()).unwrap();
         let facts = TurnFacts {
             session_key: Some(ask.session_key),
@@ -313,17 +313,17 @@ impl ContextSource for Source {
             marked: ask.marked,
             ..TurnFacts::default()
         };
-        let context = assemble(&Turn {
+        let context = assemble(&TurnInputs {
             workspace: &workspace,
             extras: &[],
             facts: &facts,
-            limits: &Limits::of(self.contract),
+            limits: &BudgetLimits::of(self.contract),
             projects: &[],
             prompt: &Arc::new(PromptFacts::default()),
             memory: &[],
             cuts: TellCuts::No,
         });
-        Ok(Seen {
+        Ok(PreparedContext {
             context: Arc::new(context),
             notes: Vec::new(),
             skill_roots: Vec::new(),
@@ -336,7 +336,7 @@ impl ContextSource for Source {
 
 /// A journal that keeps nothing.
 fn quiet_journal(logs: &std::path::Path, rules: chitin_contract::TraceRules) -> Journal {
-    let places = Places {
+    let places = LookupDirectories {
         logs: logs.to_path_buf(),
         home: None,
         working_directory: PathBuf::from("/"),
@@ -346,9 +346,11 @@ fn quiet_journal(logs: &std::path::Path, rules: chitin_contract::TraceRules) -> 
     let switches = Switches::from_lookup(off, &settings, &Value::Null, &places, &rules);
     Journal::new(
         &switches,
-        journal::Surroundings {
+        journal::JournalEnvironment {
             rules,
-            redactor: Redactor::new(|text: &str| -> Cow<'_, str> { Cow::Owned(text.to_owned()) }),
+            redactor: JournalRedactor::new(|text: &str| -> Cow<'_, str> {
+                Cow::Owned(text.to_owned())
+            }),
             clock: Arc::new(|| 0),
             note: Arc::new(|_| {}),
             summary: Arc::new(|_| {}),

@@ -3,16 +3,16 @@
 use crate::history_odd::{RULES, branch, message, messages, record, turn};
 use chitin_agent::compat::RESULT_MISSING;
 use chitin_agent::history::{
-    Assembling, Compacting, FailedResults, Outgoing, PrefixChange, PrunedResults, Pruning,
-    RunningTurn, branch_tokens, cap_result, context_tokens, cut_point, effective_reserve, estimate,
-    estimate_all, first_turn_marker, images_kept_from, is_marked, limit_start, messages_for_model,
-    prefix_changes, preflight, prepare, prune, repair, repair_calls, should_compact, split,
-    tool_result_limit, truncate_text,
+    Assembling, Compacting, CurrentTurn, FailedResults, OutgoingRequest, PrefixChange,
+    PrunedResults, Pruning, branch_tokens, cap_result, context_tokens, cut_point,
+    effective_reserve, estimate, estimate_all, first_turn_marker, images_kept_from, is_marked,
+    limit_start, messages_for_model, prefix_changes, preflight, prepare, prune, repair,
+    repair_calls, should_compact, split, tool_result_limit, truncate_text,
 };
 use chitin_contract::{HistoryRules, Pairing};
 use chitin_protocol::message::{Block, Content, Message, StopReason};
 use chitin_protocol::text::utf16_len;
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::HashMap;
@@ -116,7 +116,7 @@ proptest! {
     fn a_cut_is_never_at_a_tool_result(branch in branch(), keep in 0u32..3000) {
         for rules in RULES {
             let cut = cut_point(&branch, 0..branch.len(), f64::from(keep), &rules);
-            let cuttable = |entry: &Entry| match &entry.body {
+            let cuttable = |entry: &TranscriptEntry| match &entry.body {
                 EntryBody::Message(message) => !matches!(message, Message::ToolResult(_)),
                 _ => true,
             };
@@ -210,7 +210,7 @@ proptest! {
             let _ = context_tokens(&messages, &rules);
             let _ = images_kept_from(&messages, &rules.images);
             let _ = should_compact(number, number / 2, &compacting);
-            let found = preflight(Outgoing { messages: &messages, system: "s", prompt: "p" }, number, number / 3, &rules);
+            let found = preflight(OutgoingRequest { messages: &messages, system: "s", prompt: "p" }, number, number / 3, &rules);
             prop_assert!(found.effective_reserve_tokens + found.prompt_budget_before_reserve <= number.max(1) + 1);
         }
     }
@@ -221,7 +221,7 @@ proptest! {
         limit in prop::option::of(1usize..5),
     ) {
         for rules in RULES {
-            let mut branch: Vec<Entry> = Vec::new();
+            let mut branch: Vec<TranscriptEntry> = Vec::new();
             let mut last = messages_for_model(&branch, &Assembling { window: 100_000, turns: limit, ..Assembling::default() }, &rules);
             for (number, result) in results.iter().enumerate() {
                 branch.extend(turn(number, "look", result));
@@ -244,7 +244,7 @@ proptest! {
 
 #[test]
 fn a_result_that_was_shortened_stays_short_while_the_cache_is_warm() {
-    let mut branch: Vec<Entry> = Vec::new();
+    let mut branch: Vec<TranscriptEntry> = Vec::new();
     for number in 0..6 {
         branch.extend(turn(number, "look", &"data ".repeat(2000)));
     }
@@ -266,7 +266,7 @@ fn a_result_that_was_shortened_stays_short_while_the_cache_is_warm() {
     assert_eq!(prefix_changes(&plain, &pruned), [PrefixChange::Pruned]);
 
     branch.extend(turn(6, "go on", "short"));
-    let warm = |pruned: &PrunedResults, branch: &[Entry]| {
+    let warm = |pruned: &PrunedResults, branch: &[TranscriptEntry]| {
         let options = Assembling {
             window: 20_000,
             pruned: Some(pruned),
@@ -305,7 +305,7 @@ fn a_long_result_is_sent_whole_in_its_own_turn_where_the_contract_says_so() {
         });
         results.max_by_key(String::len).unwrap()
     };
-    let running = Some(RunningTurn {
+    let running = Some(CurrentTurn {
         records_before: before,
         whole: &whole,
     });
@@ -353,7 +353,7 @@ fn a_real_result_takes_the_place_of_one_that_was_made_up() {
 
 #[test]
 fn a_summary_stands_for_what_it_covers_and_notes_of_programs_are_left_out() {
-    let mut branch: Vec<Entry> =
+    let mut branch: Vec<TranscriptEntry> =
         [turn(0, "old", "old result"), turn(1, "kept", "kept result")].concat();
     let kept = branch[4].id.clone();
     branch.push(entry(json!({ "type": "compaction", "id": "c1", "summary": "what was", "firstKeptEntryId": kept, "tokensBefore": 5 })));
@@ -401,7 +401,7 @@ fn calls_and_results_in_the_spelling_of_others_are_sent_in_ours() {
         if result.tool_call_id == "a" && result.tool_name.as_deref() == Some("read")));
 }
 
-fn entry(mut value: serde_json::Value) -> Entry {
+fn entry(mut value: serde_json::Value) -> TranscriptEntry {
     value["timestamp"] = json!("2026-04-01T00:00:00.000Z");
     serde_json::from_value(value).unwrap()
 }
@@ -437,7 +437,7 @@ fn an_answer_that_was_stopped_keeps_its_words_and_loses_its_half_calls() {
 
 #[test]
 fn a_summary_makes_the_marker_of_the_first_turn_void() {
-    let marker = Entry {
+    let marker = TranscriptEntry {
         extra: chitin_protocol::message::Extra::new(),
         id: "m".to_owned(),
         parent_id: None,

@@ -2,7 +2,7 @@
 
 use chitin_contract::HistoryRules;
 use chitin_protocol::message::Message;
-use chitin_protocol::transcript::Entry;
+use chitin_protocol::transcript::TranscriptEntry;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ pub(crate) fn messages() -> impl Strategy<Value = Vec<Message>> {
 }
 
 /// A branch of any kind: messages with other records between them, compactions that name records which may be missing.
-pub(crate) fn branch() -> impl Strategy<Value = Vec<Entry>> {
+pub(crate) fn branch() -> impl Strategy<Value = Vec<TranscriptEntry>> {
     let record = prop_oneof![
         12 => message().prop_map(|message| json!({ "type": "message", "message": message })),
         1 => Just(json!({ "type": "model_change", "provider": "p", "modelId": "m" })),
@@ -134,7 +134,7 @@ pub(crate) fn branch() -> impl Strategy<Value = Vec<Entry>> {
 }
 
 /// Makes a record of a message.
-pub(crate) fn record(id: usize, message: &Value) -> Entry {
+pub(crate) fn record(id: usize, message: &Value) -> TranscriptEntry {
     serde_json::from_value(json!({
         "type": "message",
         "id": format!("r{id:03}"),
@@ -146,7 +146,7 @@ pub(crate) fn record(id: usize, message: &Value) -> Entry {
 }
 
 /// Makes the records of a whole turn: the user asks, the model calls a tool, the tool answers, the model answers.
-pub(crate) fn turn(number: usize, said: &str, result: &str) -> Vec<Entry> {
+pub(crate) fn turn(number: usize, said: &str, result: &str) -> Vec<TranscriptEntry> {
     let call = format!("call-{number}");
     let first = number * 4;
     vec![

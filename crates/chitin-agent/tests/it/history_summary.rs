@@ -3,7 +3,8 @@
 use crate::history_odd::{RULES, branch, record, turn};
 use chitin_agent::compat::SUMMARY_SECTIONS;
 use chitin_agent::engine::{
-    CompactError, CompactOrder, Compacted, Outcome, Summarizer, SummaryError, When, compact,
+    CompactError, CompactOrder, Compacted, CompactionOutcome, Summarizer, SummaryError, When,
+    compact,
 };
 use chitin_agent::history::{
     Assembling, Author, Compacting, PlanOptions, SummaryRequest, branch_tokens, messages_for_model,
@@ -11,7 +12,7 @@ use chitin_agent::history::{
 use chitin_contract::HistoryRules;
 use chitin_protocol::message::Message;
 use chitin_protocol::text::utf16_len;
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use proptest::prelude::*;
@@ -48,7 +49,7 @@ impl Summarizer for Scripted {
 }
 
 fn order<'a>(
-    branch: &'a [Entry],
+    branch: &'a [TranscriptEntry],
     window: u64,
     keep: u64,
     rules: &'a HistoryRules,
@@ -70,19 +71,19 @@ fn order<'a>(
     }
 }
 
-fn done(outcome: Outcome) -> Compacted {
+fn done(outcome: CompactionOutcome) -> Compacted {
     let compacted = match outcome {
-        Outcome::Compacted(compacted) => Ok(*compacted),
-        Outcome::Nothing { reason } => Err(reason),
+        CompactionOutcome::Compacted(compacted) => Ok(*compacted),
+        CompactionOutcome::Nothing { reason } => Err(reason),
     };
     compacted.unwrap()
 }
 
-fn run(order: &CompactOrder<'_>, summarizer: &Scripted) -> Result<Outcome, CompactError> {
+fn run(order: &CompactOrder<'_>, summarizer: &Scripted) -> Result<CompactionOutcome, CompactError> {
     compact(order, summarizer).now_or_never().unwrap()
 }
 
-fn conversation(turns: usize) -> Vec<Entry> {
+fn conversation(turns: usize) -> Vec<TranscriptEntry> {
     (0..turns)
         .flat_map(|number| turn(number, &"word ".repeat(100), &"data ".repeat(100)))
         .collect()
@@ -152,7 +153,7 @@ fn a_later_summary_brings_the_earlier_one_up_to_date() {
         .iter()
         .position(|entry| entry.id == first.record.first_kept_entry_id)
         .unwrap();
-    branch.push(Entry {
+    branch.push(TranscriptEntry {
         extra: chitin_protocol::message::Extra::new(),
         id: "c1".to_owned(),
         parent_id: None,
@@ -165,7 +166,7 @@ fn a_later_summary_brings_the_earlier_one_up_to_date() {
     )
     .unwrap();
     assert!(
-        matches!(again, Outcome::Nothing { .. }),
+        matches!(again, CompactionOutcome::Nothing { .. }),
         "right after a compaction there is nothing to do"
     );
     for number in 6..12 {
@@ -262,7 +263,7 @@ fn nothing_happens_while_there_is_room() {
     let model = Scripted::new(Ok("x"));
     assert!(matches!(
         run(&order, &model).unwrap(),
-        Outcome::Nothing { .. }
+        CompactionOutcome::Nothing { .. }
     ));
     assert_eq!(model.asked(), []);
 }
@@ -343,7 +344,7 @@ fn a_compacted_branch_sends_the_summary_and_what_was_kept() {
     let first = compacted.record.first_kept_entry_id.clone();
     let kept = branch.iter().position(|entry| entry.id == first).unwrap();
     let expected = branch.len() - kept + 1;
-    branch.push(Entry {
+    branch.push(TranscriptEntry {
         extra: chitin_protocol::message::Extra::new(),
         id: "c1".to_owned(),
         parent_id: None,
@@ -370,13 +371,13 @@ proptest! {
             let model = Scripted::new(if works { Ok("notes") } else { Err(SummaryError::Failed("no".to_owned())) });
             let order = order(&branch, window, keep, &rules);
             match run(&order, &model) {
-                Ok(Outcome::Compacted(compacted)) => {
+                Ok(CompactionOutcome::Compacted(compacted)) => {
                     prop_assert!(utf16_len(&compacted.record.summary) <= rules.summary.max_chars);
                     let kept = branch.iter().find(|entry| entry.id == compacted.record.first_kept_entry_id).unwrap();
                     prop_assert!(!matches!(&kept.body, EntryBody::Message(Message::ToolResult(_))));
                     prop_assert!(model.asked().len() <= 9);
                 }
-                Ok(Outcome::Nothing { .. }) | Err(CompactError::TooLong { .. }) => {}
+                Ok(CompactionOutcome::Nothing { .. }) | Err(CompactError::TooLong { .. }) => {}
                 Err(CompactError::Cancelled) => prop_assert!(false, "nobody stopped it"),
             }
         }

@@ -3,7 +3,7 @@
 mod comments;
 mod encoded;
 mod invisible;
-mod spoken;
+mod phrases;
 
 use super::finding::Findings;
 use super::subject::Subject;
@@ -13,6 +13,6 @@ pub(crate) use invisible::is_invisible;
 pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
     invisible::check(subject, findings);
     comments::check(subject, findings);
-    spoken::check(subject, findings);
+    phrases::check(subject, findings);
     encoded::check(subject, findings);
 }

@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 /// One rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Rule {
+pub struct CheckRule {
     /// The stable code.
     pub code: &'static str,
     /// How bad a finding is, unless the place says otherwise.
@@ -30,7 +30,7 @@ pub struct Rule {
     pub fixable: bool,
 }
 
-impl Rule {
+impl CheckRule {
     const fn error(code: &'static str, title: &'static str) -> Self {
         Self::new(code, Severity::Error, title)
     }
@@ -84,7 +84,7 @@ const GROUPS: &[(&str, &str)] = &[
 ];
 
 /// Every rule, in the order of their codes.
-pub static RULES: &[&Rule] = &[
+pub static RULES: &[&CheckRule] = &[
     &BOUND_REACHED,
     &MORE_FINDINGS,
     &UNKNOWN_ALLOW,
@@ -154,7 +154,7 @@ pub static RULES: &[&Rule] = &[
 ];
 
 /// Returns the rule of that code, in any case of letters.
-pub fn rule(code: &str) -> Option<&'static Rule> {
+pub fn rule(code: &str) -> Option<&'static CheckRule> {
     RULES
         .iter()
         .copied()

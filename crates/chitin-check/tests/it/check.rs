@@ -5,15 +5,15 @@ mod secrets;
 mod text;
 
 use chitin_check::{
-    Bounds, Finding, Fix, Input, PlannedFix, SkillFile, SkillProblem, gather, redact_secrets,
+    Bounds, CheckInput, Finding, Fix, PlannedFix, SkillFile, SkillFinding, gather, redact_secrets,
     text_findings,
 };
 use chitin_contract::{CANONICAL, Contract, OPENCLAW_2026_9};
 use chitin_guard::{Fingerprint, Root};
-use chitin_protocol::record::{Oversize, Refusal};
+use chitin_protocol::record::{FileRefusal, OversizeFile};
 use chitin_test::TestEnv;
 use chitin_workspace::Workspace;
-use chitin_workspace::snapshot::{Content, Record, RecordState};
+use chitin_workspace::snapshot::{FileContent, Record, RecordState};
 use proptest::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -63,8 +63,8 @@ fn present(text: &str) -> RecordState {
     RecordState::Present(Arc::new(content(text)))
 }
 
-fn content(text: &str) -> Content {
-    Content {
+fn content(text: &str) -> FileContent {
+    FileContent {
         text: text.into(),
         invalid: None,
         oversize: None,
@@ -118,7 +118,7 @@ fn comments_let_findings_pass_with_a_reason() {
             ),
         )],
     );
-    let report = chitin_check::check(&Input::new(&workspace));
+    let report = chitin_check::check(&CheckInput::new(&workspace));
     assert_eq!(
         brief(&report.findings),
         [
@@ -129,9 +129,9 @@ fn comments_let_findings_pass_with_a_reason() {
     assert_eq!(report.suppressed.len(), 1);
     assert_eq!(report.suppressed[0].reason, "a quotation");
     let ignore = ["ch706".to_owned(), "CH003".to_owned()];
-    let report = chitin_check::check(&Input {
+    let report = chitin_check::check(&CheckInput {
         ignore: &ignore,
-        ..Input::new(&workspace)
+        ..CheckInput::new(&workspace)
     });
     assert_eq!(brief(&report.findings), [""; 0]);
 }
@@ -139,7 +139,7 @@ fn comments_let_findings_pass_with_a_reason() {
 #[test]
 fn files_that_gave_no_text_say_why_and_what_to_do() {
     let mut large = content("x");
-    large.oversize = Some(Oversize {
+    large.oversize = Some(OversizeFile {
         size: 3_000_000,
         kept: 2_097_152,
     });
@@ -147,14 +147,14 @@ fn files_that_gave_no_text_say_why_and_what_to_do() {
         &CANONICAL,
         vec![
             ("AGENTS.md", RecordState::Missing),
-            ("SOUL.md", RecordState::Refused(Refusal::OutsideRoot)),
-            ("TOOLS.md", RecordState::Refused(Refusal::Unreadable)),
+            ("SOUL.md", RecordState::Refused(FileRefusal::OutsideRoot)),
+            ("TOOLS.md", RecordState::Refused(FileRefusal::Unreadable)),
             ("IDENTITY.md", RecordState::Missing),
             ("USER.md", RecordState::Present(Arc::new(large))),
             ("BOOTSTRAP.md", RecordState::Missing),
         ],
     );
-    let report = chitin_check::check(&Input::new(&workspace));
+    let report = chitin_check::check(&CheckInput::new(&workspace));
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
     AGENTS.md warning CH106 Without `AGENTS.md` the directory is not recognised as an OpenClaw workspace.
     IDENTITY.md info CH104 `IDENTITY.md` is missing; the model is told so.
@@ -164,7 +164,7 @@ fn files_that_gave_no_text_say_why_and_what_to_do() {
     ");
     let refused = report.findings.iter().find(|f| f.code == "CH101").unwrap();
     assert!(refused.remedy.contains("trustedRoots"));
-    let absent = chitin_check::check(&Input::new(&Workspace::absent("/w", &CANONICAL)));
+    let absent = chitin_check::check(&CheckInput::new(&Workspace::absent("/w", &CANONICAL)));
     assert_eq!(
         brief(&absent.findings),
         [". error CH105 `/w` does not exist."]
@@ -180,9 +180,9 @@ fn bytes_and_permissions_are_looked_at_too() {
         &CANONICAL,
         vec![("AGENTS.md", RecordState::Present(Arc::new(bytes)))],
     );
-    let report = chitin_check::check(&Input {
+    let report = chitin_check::check(&CheckInput {
         directory_mode: Some(0o1777),
-        ..Input::new(&workspace)
+        ..CheckInput::new(&workspace)
     });
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
     . warning CH110 Everyone can write to the directory (mode `1777`).
@@ -211,7 +211,7 @@ fn budgets_count_what_is_embedded() {
             ("BOOTSTRAP.md", present(&"x".repeat(9_000))),
         ],
     );
-    let report = chitin_check::check(&Input::new(&workspace));
+    let report = chitin_check::check(&CheckInput::new(&workspace));
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
     . warning CH303 All files have 62399 units, 2399 more than the limit of 60000 for all files; truncation starts in `BOOTSTRAP.md`.
     AGENTS.md warning CH301 `AGENTS.md` has 12001 units, 1 more than the limit of 12000 for one file; its middle is truncated.
@@ -225,7 +225,7 @@ fn budgets_count_what_is_embedded() {
             ("USER.md", present(&"x".repeat(4_001))),
         ],
     );
-    let report = chitin_check::check(&Input::new(&other));
+    let report = chitin_check::check(&CheckInput::new(&other));
     assert_eq!(
         brief(&report.findings),
         [
@@ -252,9 +252,9 @@ fn names_are_taken_letter_by_letter() {
     ]
     .map(str::to_owned)
     .to_vec();
-    let report = chitin_check::check(&Input {
+    let report = chitin_check::check(&CheckInput {
         names: &names,
-        ..Input::new(&workspace)
+        ..CheckInput::new(&workspace)
     });
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
     Soul.md warning CH108 `Soul.md` is not loaded; the exact name is `SOUL.md`.
@@ -280,9 +280,9 @@ fn links_are_looked_up_in_the_workspace() {
         [broken](docs/no.md) ![image](pic.png)\n[ref]: missing.md \"T\"\n[^1]: a footnote\n[up](../outside.md) [link](out) [home](~/x.md)\n\
         [x]: this is prose\n";
     let workspace = snapshot(&CANONICAL, vec![("AGENTS.md", present(text))]);
-    let report = chitin_check::check(&Input {
+    let report = chitin_check::check(&CheckInput {
         root: Some(&root),
-        ..Input::new(&workspace)
+        ..CheckInput::new(&workspace)
     });
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
     AGENTS.md warning CH401 `docs/no.md` does not exist in the workspace.
@@ -303,7 +303,7 @@ fn skills_say_what_discovery_found() {
             source: "workspace".into(),
             path: "skills/a/SKILL.md".into(),
             text: "---\nname: a\n---\n".into(),
-            problems: vec![SkillProblem {
+            problems: vec![SkillFinding {
                 line: Some(2),
                 message: "The name is too short.".into(),
             }],
@@ -319,9 +319,9 @@ fn skills_say_what_discovery_found() {
             ..SkillFile::default()
         },
     ];
-    let report = chitin_check::check(&Input {
+    let report = chitin_check::check(&CheckInput {
         skills: &skills,
-        ..Input::new(&workspace)
+        ..CheckInput::new(&workspace)
     });
     insta::assert_snapshot!(brief(&report.findings).join("\n"), @"
     .agents/skills/a/SKILL.md info CH502 `a` is shadowed by `skills/a/SKILL.md`.
@@ -341,9 +341,9 @@ fn an_unedited_template_is_named_once() {
         ],
     );
     let templates = [("IDENTITY.md", template)];
-    let report = chitin_check::check(&Input {
+    let report = chitin_check::check(&CheckInput {
         templates: &templates,
-        ..Input::new(&workspace)
+        ..CheckInput::new(&workspace)
     });
     assert_eq!(
         brief(&report.findings),
@@ -500,7 +500,7 @@ proptest! {
         }
         let passing = format!("<!-- chitin: allow CH601,CH604 {secret}{tail} -->\n{text}");
         let workspace = snapshot(&CANONICAL, vec![("AGENTS.md", present(&passing))]);
-        let shown = serde_json::to_string(&chitin_check::check(&Input::new(&workspace))).unwrap();
+        let shown = serde_json::to_string(&chitin_check::check(&CheckInput::new(&workspace))).unwrap();
         prop_assert!(!detected || !shown.contains(&body[..12]), "{shown}");
     }
 }

@@ -2,8 +2,8 @@
 
 use chitin_config::env::Env;
 use chitin_config::{
-    Issue, LoadedChitinConfig, Severity, channel_issues, channel_notes, load, load_chitin_config,
-    parse_json5,
+    Issue, IssueSeverity, LoadedChitinConfig, channel_issues, channel_notes, load,
+    load_chitin_config, parse_json5,
 };
 use chitin_contract::ConfigRules;
 use chitin_test::TestEnv;
@@ -24,9 +24,9 @@ fn own(channels: &str) -> LoadedChitinConfig {
 fn said(issues: &[Issue]) -> Vec<String> {
     let line = |issue: &Issue| {
         let severity = match issue.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
+            IssueSeverity::Error => "error",
+            IssueSeverity::Warning => "warning",
+            IssueSeverity::Note => "note",
         };
         let hint = issue.hint.as_deref().unwrap_or_default();
         format!("{severity} {}: {} {hint}", issue.path, issue.message)
@@ -139,7 +139,11 @@ fn openclaws_own_file_gets_notes_alone_and_none_twice() {
         let loaded = load(&path, &env, rules).unwrap().unwrap();
         assert_eq!(loaded.issues.len(), errors, "{:?}", loaded.issues);
         let notes = channel_notes(&loaded);
-        assert!(notes.iter().all(|note| note.severity == Severity::Note));
+        assert!(
+            notes
+                .iter()
+                .all(|note| note.severity == IssueSeverity::Note)
+        );
         let all: Vec<_> = loaded.issues.iter().chain(&notes).collect();
         let places: std::collections::BTreeSet<_> = all
             .iter()

@@ -2,7 +2,7 @@
 
 use chitin_config::env::Env;
 use chitin_config::{
-    ConfigError, IncludeProblem, Issue, Layer, Layers, LoadedConfig, Severity, load,
+    ConfigError, ConfigLayer, IncludeProblem, Issue, IssueSeverity, Layers, LoadedConfig, load,
     load_chitin_config, openclaw_config_path, read_with_includes, substitute, validate,
 };
 use chitin_contract::ConfigRules;
@@ -317,7 +317,7 @@ fn a_key_that_stands_twice_is_a_warning() {
     assert_eq!(loaded.issues.len(), 1);
     assert_eq!(
         (loaded.issues[0].severity, loaded.issues[0].line),
-        (Severity::Warning, Some(2))
+        (IssueSeverity::Warning, Some(2))
     );
     assert!(loaded.is_valid());
 }
@@ -532,14 +532,14 @@ fn layers_say_where_a_value_comes_from() {
         .expect("is said");
     assert_eq!(
         (told.value, told.layer, told.line),
-        (json!(5), Layer::OpenClaw, Some(2))
+        (json!(5), ConfigLayer::OpenClaw, Some(2))
     );
-    assert_eq!(told.overridden[0].layer, Layer::BuiltIn);
+    assert_eq!(told.overridden[0].layer, ConfigLayer::BuiltIn);
     assert_eq!(told.overridden[0].value, json!(12_000));
     let told = files.explain("contract").expect("is said");
     assert_eq!(
         (told.value, told.layer, told.line),
-        (json!("openclaw-2026.4"), Layer::Chitin, Some(2))
+        (json!("openclaw-2026.4"), ConfigLayer::Chitin, Some(2))
     );
     let all = files
         .clone()
@@ -548,10 +548,17 @@ fn layers_say_where_a_value_comes_from() {
     let told = all.explain("contract").expect("is said");
     assert_eq!(
         (told.value, told.layer, told.name.as_deref()),
-        (json!("atmosphere"), Layer::Flag, Some("--contract"))
+        (json!("atmosphere"), ConfigLayer::Flag, Some("--contract"))
     );
     let layers: Vec<_> = told.overridden.iter().map(|lower| lower.layer).collect();
-    assert_eq!(layers, [Layer::Environment, Layer::Chitin, Layer::BuiltIn]);
+    assert_eq!(
+        layers,
+        [
+            ConfigLayer::Environment,
+            ConfigLayer::Chitin,
+            ConfigLayer::BuiltIn
+        ]
+    );
     let ops = chitin_protocol::agent_id::AgentId::normalize("ops");
     assert_eq!(
         files.settings(Some(&ops)).contract.as_deref(),

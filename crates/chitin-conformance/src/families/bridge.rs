@@ -14,10 +14,13 @@ use chitin_workspace::adapter::{
     OpenClawAdapter, WorkspaceAdapter, location,
 };
 use chitin_workspace::extensions::permissions::{
-    Decision, Pattern, Policy, Request, Rule, TimeWindow, Usage, WORKING_DAYS,
+    CallerUsage, MessageDecision, Pattern, PermissionPolicy, PermissionRequest, PolicyRule,
+    TimeWindow, WORKING_DAYS,
 };
-use chitin_workspace::extensions::runtime::{self, Endpoint, Overrides, RuntimeSettings};
-use chitin_workspace::extensions::{AgentSettings, Secret, channels, mcp, permissions, skills};
+use chitin_workspace::extensions::runtime::{self, Overrides, RuntimeSettings, SuggestedEndpoint};
+use chitin_workspace::extensions::{
+    RuntimeFileSettings, Secret, channels, mcp, permissions, skills,
+};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -302,24 +305,26 @@ fn policies(input: &Value, expected: &Value) -> Result<Value> {
     // The clock of a recording is nobody's to know: such policies take no part in decisions.
     permissions
         .policies
-        .retain(|policy| !matches!(policy.rule, Rule::TimeWindow(_)));
+        .retain(|policy| !matches!(policy.rule, PolicyRule::TimeWindow(_)));
     let roles: Vec<&str> = text(input, "roles")
         .split(',')
         .map(str::trim)
         .filter(|role| !role.is_empty())
         .collect();
-    let mut usage = Usage::default();
+    let mut usage = CallerUsage::default();
     let mut decisions = Vec::new();
     let messages = input.get("messages").and_then(Value::as_array);
     for message in messages.into_iter().flatten() {
-        let request = Request {
+        let request = PermissionRequest {
             message: &tree::text(message)?,
             roles: &roles,
             now: NOW.parse()?,
         };
         decisions.push(match permissions.admit(request, &mut usage) {
-            Decision::Admit => json!({ "message": message, "decision": "admit", "by": null }),
-            Decision::Refuse { by, .. } => {
+            MessageDecision::Admit => {
+                json!({ "message": message, "decision": "admit", "by": null })
+            }
+            MessageDecision::Refuse { by, .. } => {
                 json!({ "message": message, "decision": "deny", "by": by })
             }
         });
@@ -333,7 +338,7 @@ fn policies(input: &Value, expected: &Value) -> Result<Value> {
 }
 
 /// Shows a policy as the cases do.
-fn shown(policy: &Policy, expected: Option<&Value>) -> Value {
+fn shown(policy: &PermissionPolicy, expected: Option<&Value>) -> Value {
     let mut shown = json!({
         "name": policy.name,
         "type": policy.rule.kind(),
@@ -350,15 +355,15 @@ fn shown(policy: &Policy, expected: Option<&Value>) -> Value {
         }
     };
     match &policy.rule {
-        Rule::DenyList { patterns } | Rule::AllowList { patterns } => put(
+        PolicyRule::DenyList { patterns } | PolicyRule::AllowList { patterns } => put(
             &["patterns"],
             patterns.iter().map(Pattern::source).collect(),
         ),
-        Rule::Authorization { roles } => put(&["roles"], json!(roles)),
-        Rule::MessageLength { max_chars } => put(&["maxChars"], json!(max_chars)),
+        PolicyRule::Authorization { roles } => put(&["roles"], json!(roles)),
+        PolicyRule::MessageLength { max_chars } => put(&["maxChars"], json!(max_chars)),
         // The program does not show how much these two allow.
-        Rule::RateLimit { .. } | Rule::ConcurrencyLimit { .. } => {}
-        Rule::TimeWindow(window) => {
+        PolicyRule::RateLimit { .. } | PolicyRule::ConcurrencyLimit { .. } => {}
+        PolicyRule::TimeWindow(window) => {
             put(&["start"], json!(TimeWindow::spelled(window.start)));
             put(&["end"], json!(TimeWindow::spelled(window.end)));
             put(&["zone"], json!(window.zone.name()));
@@ -368,7 +373,7 @@ fn shown(policy: &Policy, expected: Option<&Value>) -> Value {
                 .collect();
             put(&["days"], json!(format!("[{}]", days.join(", "))));
         }
-        Rule::KillSwitch => put(&["armed"], json!(false)),
+        PolicyRule::KillSwitch => put(&["armed"], json!(false)),
     }
     shown
 }
@@ -376,7 +381,7 @@ fn shown(policy: &Policy, expected: Option<&Value>) -> Value {
 /// Loads several workspaces one after the other and tells which model each agent has, and one that has no workspace.
 fn models(workspaces: &[Value], expected: &Value) -> Value {
     let (properties, env) = (BTreeMap::new(), Env::new("/"));
-    let mut loaded = AgentSettings::default();
+    let mut loaded = RuntimeFileSettings::default();
     for workspace in workspaces {
         let overrides = Overrides::new(&properties, &env);
         loaded.load(text(workspace, "agent"), text(workspace, "text"), overrides);
@@ -432,10 +437,10 @@ fn settings(input: &Value, expected: &Value) -> Value {
 fn shown_settings(settings: &RuntimeSettings, expected: &Value) -> Value {
     let placeholder = optional(expected, "baseUrl").filter(|url| url.starts_with('<'));
     let vendor = match settings.endpoint {
-        Endpoint::OpenAi => Some("openai"),
-        Endpoint::Gemini => Some("gemini"),
-        Endpoint::Local => Some("local"),
-        Endpoint::Fake | Endpoint::Set(_) => None,
+        SuggestedEndpoint::OpenAi => Some("openai"),
+        SuggestedEndpoint::Gemini => Some("gemini"),
+        SuggestedEndpoint::Local => Some("local"),
+        SuggestedEndpoint::Fake | SuggestedEndpoint::Set(_) => None,
     };
     let url = match (vendor, placeholder) {
         // No case at hand shows the placeholder of the local endpoint: either name of it will do.

@@ -4,13 +4,13 @@ use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result, bail};
 use chitin_agent::compat::PUBLIC_OWNER;
 use chitin_agent::engine::{
-    AssembledContext, Assembly, CompactOrder, ContextEngine, EngineError, EngineFactory,
-    EngineInfo, Ingested, Legacy, Outcome as EngineOutcome, Registration, Registry, SessionRef,
-    Summarizer, slot,
+    AssembledContext, Assembly, CompactOrder, CompactionOutcome as EngineOutcome, ContextEngine,
+    EngineError, EngineFactory, EngineInfo, EngineRegistry, Ingested, Legacy, Registration,
+    SessionRef, Summarizer, slot,
 };
 use chitin_agent::history::{
-    Audit, Compacting, FailedResults, FileOperations, IdentifierPolicy, Outgoing, Pruning, audit,
-    cap_summary, cap_with_suffix, critical_rules, cut_point, estimate, failures_section,
+    Audit, Compacting, FailedResults, FileOperations, IdentifierPolicy, OutgoingRequest, Pruning,
+    audit, cap_summary, cap_with_suffix, critical_rules, cut_point, estimate, failures_section,
     file_lists, images_kept_from, limit_start, preflight, prepare, preserve_turns,
     preserved_section, prune, repair, repair_calls, should_compact, split, tool_failures,
     truncate_text, without_images,
@@ -18,7 +18,7 @@ use chitin_agent::history::{
 use chitin_contract::HistoryRules;
 use chitin_protocol::message::Message;
 use chitin_protocol::text::{utf16_len, utf16_prefix, utf16_suffix};
-use chitin_protocol::transcript::Entry;
+use chitin_protocol::transcript::TranscriptEntry;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
@@ -199,7 +199,7 @@ fn compacting(settings: &Value) -> Result<Compacting> {
 }
 
 fn cut(input: &Value, rules: &HistoryRules) -> Result<Value> {
-    let entries: Vec<Entry> = read(&input["entries"])?;
+    let entries: Vec<TranscriptEntry> = read(&input["entries"])?;
     let keep = input["keepRecentTokens"].as_f64().context("no number")?;
     let start = input["startIndex"].as_u64().unwrap_or(0);
     let end = input["endIndex"].as_u64().unwrap_or(entries.len() as u64);
@@ -214,7 +214,7 @@ fn cut(input: &Value, rules: &HistoryRules) -> Result<Value> {
 }
 
 fn prepared(input: &Value, rules: &HistoryRules) -> Result<Value> {
-    let entries: Vec<Entry> = read(&input["entries"])?;
+    let entries: Vec<TranscriptEntry> = read(&input["entries"])?;
     let Some(plan) = prepare(&entries, &compacting(&input["settings"])?, rules) else {
         return Ok(json!({ "preparation": null }));
     };
@@ -234,7 +234,7 @@ fn prepared(input: &Value, rules: &HistoryRules) -> Result<Value> {
 
 fn flight(input: &Value, rules: &HistoryRules) -> Result<Value> {
     let messages = messages(input)?;
-    let outgoing = Outgoing {
+    let outgoing = OutgoingRequest {
         messages: &messages,
         system: input["systemPrompt"].as_str().unwrap_or_default(),
         prompt: input["prompt"].as_str().unwrap_or_default(),
@@ -479,8 +479,8 @@ impl ContextEngine for Fine {
     }
 }
 
-fn registry(fixture: &Value) -> Registry {
-    let mut registry = Registry::new();
+fn registry(fixture: &Value) -> EngineRegistry {
+    let mut registry = EngineRegistry::new();
     let failing =
         |reason: &'static str| -> EngineFactory { Box::new(move || Err(reason.to_owned())) };
     registry.register("thrower", PUBLIC_OWNER, failing("it threw"));

@@ -9,7 +9,7 @@ use chitin_gateway::route::{Inbound, Peer, Routing};
 use chitin_gateway::subagents::announce::{
     self, ActionClass, CompletionEvent, CompletionTarget, Requester,
 };
-use chitin_gateway::subagents::{Capabilities, prompt};
+use chitin_gateway::subagents::{SessionCapabilities, prompt};
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::session_key::ChatType;
 use jiff::Timestamp;
@@ -148,7 +148,7 @@ fn lane_name(check: &Check<'_>) -> Value {
 
 fn concurrency(check: &Check<'_>) -> Value {
     let rules = &check.contract.runtime.dispatch.lanes;
-    json!(lane::Concurrency::read(&check.input["cfg"], rules))
+    json!(lane::TurnConcurrency::read(&check.input["cfg"], rules))
 }
 
 fn interval(check: &Check<'_>) -> Value {
@@ -184,7 +184,7 @@ fn role(check: &Check<'_>) -> Value {
     let limits = &check.contract.runtime.subagents.limits;
     let depth = whole(check.input, "depth").unwrap_or(0);
     let most = whole(check.input, "maxSpawnDepth").unwrap_or(limits.default_depth);
-    json!(Capabilities::at(depth, most))
+    json!(SessionCapabilities::at(depth, most))
 }
 
 fn headings(check: &Check<'_>) -> Value {

@@ -3,16 +3,16 @@
 use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result, bail};
 use chitin_agent::history::{
-    Assembling, CallIdForm, MessageStamp, RunningTurn, cap_result, messages_for_model,
+    Assembling, CallIdForm, CurrentTurn, MessageStamp, cap_result, messages_for_model,
     tool_result_limit,
 };
 use chitin_contract::{OwnTurnResults, ProviderRules, RuntimeLine};
 use chitin_model::stream::StreamEvent;
 use chitin_model::wire::{self, cache};
-use chitin_model::{Api, Request, Retention};
+use chitin_model::{Api, ModelRequest, Retention};
 use chitin_protocol::message::{AssistantMessage, Message};
 use chitin_protocol::tool::ToolSpec;
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -104,7 +104,7 @@ fn conversation(check: &Check<'_>) -> Result<Value> {
         .map_or(Ok(given.len()), usize::try_from)?;
     let limit = tool_result_limit(window, &runtime.history.tool_results);
     let mut whole = HashMap::new();
-    let records: Vec<Entry> = given
+    let records: Vec<TranscriptEntry> = given
         .into_iter()
         .enumerate()
         .map(|(at, mut message)| {
@@ -119,7 +119,7 @@ fn conversation(check: &Check<'_>) -> Result<Value> {
                     whole.insert(id.clone(), result.content.blocks().to_vec());
                 }
             }
-            Entry::new(id, None, String::new(), EntryBody::Message(message))
+            TranscriptEntry::new(id, None, String::new(), EntryBody::Message(message))
         })
         .collect();
     let assembled = messages_for_model(
@@ -128,7 +128,7 @@ fn conversation(check: &Check<'_>) -> Result<Value> {
             window,
             call_ids: CallIdForm::of(&runtime.history.repair, api, PROVIDER),
             stamp: stamp.as_ref(),
-            running: Some(RunningTurn {
+            running: Some(CurrentTurn {
                 records_before: earlier,
                 whole: &whole,
             }),
@@ -144,7 +144,7 @@ fn conversation(check: &Check<'_>) -> Result<Value> {
             format!("Rules.\n\n{BOUNDARY}\n\n## Runtime\n{begin}\n{line}\n{end}")
         }
     };
-    let request = Request {
+    let request = ModelRequest {
         model: MODEL,
         system: &system,
         messages: &assembled.messages,
@@ -238,7 +238,7 @@ fn exchange(check: &Check<'_>, api: Api, sent: &str) -> Result<Value> {
         .iter()
         .map(|tool| serde_json::from_value(tool.clone()))
         .collect::<Result<_, _>>()?;
-    let request = Request {
+    let request = ModelRequest {
         model: MODEL,
         system: check.input["systemPrompt"].as_str().unwrap_or_default(),
         messages: &messages,

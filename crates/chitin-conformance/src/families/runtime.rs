@@ -163,7 +163,7 @@ fn command(check: &Check<'_>) -> anyhow::Result<Value> {
     let errors: BTreeSet<_> = loaded
         .issues
         .iter()
-        .filter(|issue| issue.severity == chitin_config::Severity::Error)
+        .filter(|issue| issue.severity == chitin_config::IssueSeverity::Error)
         .map(|issue| issue.path.as_str())
         .collect();
     Ok(json!({"valid": loaded.is_valid(), "errors": errors}))

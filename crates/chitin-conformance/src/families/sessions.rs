@@ -11,7 +11,7 @@ use chitin_protocol::settings::ResetMode;
 use chitin_protocol::transcript::{Compaction, EntryBody};
 use chitin_store::reset::{self, ResetType, SessionTimes};
 use chitin_store::{
-    Begin, FileStore, LockMode, NewEntry, RandomIds, Run, SessionStore, Speaker, compat,
+    Begin, FileStore, LockMode, NewEntry, RandomIds, Run, SessionSpeaker, SessionStore, compat,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -127,7 +127,7 @@ fn written(rules: &TranscriptRules) -> Result<Vec<Value>> {
     let mut session = store.open("agent:main:main", &begin, LockMode::Refuse)?;
     session.begin_run(&Run {
         id: "run".to_owned(),
-        speaker: Speaker::Owner,
+        speaker: SessionSpeaker::Owner,
     });
     let bodies = bodies(rules, begin.now_ms);
     let entries = bodies.into_iter().map(|body| NewEntry { body }).collect();

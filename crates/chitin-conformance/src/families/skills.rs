@@ -11,9 +11,9 @@ use anyhow::{Context, Result};
 use chitin_config::env::Env;
 use chitin_contract::SkillSource;
 use chitin_workspace::skills::{
-    AllowList, CommandParts, DiscoverOptions, Eligibility, FrontMatter, Invocation, Metadata,
-    Release, ReleaseChoice, SkillCommand, SkillPlaces, SkillSet, commands_from_parts, discover,
-    find_invocation, parse_front_matter,
+    AllowList, CommandParts, DiscoverOptions, Eligibility, Invocation, Metadata, Release,
+    ReleaseChoice, SkillCommand, SkillFrontMatter, SkillPlaces, SkillSet, commands_from_parts,
+    discover, find_invocation, parse_front_matter,
 };
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -185,7 +185,7 @@ fn filter(check: &Check<'_>) -> Result<Value> {
 
 fn commands(check: &Check<'_>) -> Result<Value> {
     let skills = check.input["skills"].as_array().context("no skills")?;
-    let described: Vec<(&str, &str, FrontMatter)> = skills
+    let described: Vec<(&str, &str, SkillFrontMatter)> = skills
         .iter()
         .map(|skill| {
             let text = |name: &str| skill[name].as_str().unwrap_or_default();

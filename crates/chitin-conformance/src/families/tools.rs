@@ -2,7 +2,7 @@
 
 use crate::{Check, Outcome};
 use chitin_tools::policy::{
-    Companions, PolicyConfig, PolicyInput, Sender, effective_tools, groups, profile_policy,
+    Companions, PolicyConfig, PolicyInput, SenderKind, effective_tools, groups, profile_policy,
 };
 use serde_json::{Map, Value, json};
 
@@ -57,8 +57,8 @@ fn policy(check: &Check<'_>) -> Value {
             provider: input["modelProvider"].as_str(),
             model: input["modelId"].as_str(),
             sender: match input["senderIsOwner"].as_bool() {
-                Some(false) => Sender::Other,
-                Some(true) | None => Sender::Owner,
+                Some(false) => SenderKind::Other,
+                Some(true) | None => SenderKind::Owner,
             },
             plugin_tools: &plugin_tools,
             companions: Companions::LeftOut,

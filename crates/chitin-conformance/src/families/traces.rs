@@ -7,8 +7,8 @@
 use crate::{Check, Outcome};
 use anyhow::Context;
 use chitin_agent::journal::{
-    self, BundleInput, Journal, Moment, Places, Redactor, RequestSent, RunEnded, RunStarted,
-    RunSurroundings, Surroundings, Switches, Transcript,
+    self, BundleInput, Journal, JournalEnvironment, JournalRedactor, LookupDirectories,
+    RequestSent, RunEnded, RunStarted, RunSurroundings, Switches, Transcript, TurnMoment,
 };
 use chitin_contract::TraceRules;
 use chitin_model::{Api, Prepared, StreamEvent};
@@ -137,7 +137,7 @@ fn write(rules: &TraceRules) -> anyhow::Result<Written> {
         },
         &TraceSettings::default(),
         &Value::Null,
-        &Places {
+        &LookupDirectories {
             logs: logs.clone(),
             home: None,
             working_directory: directory.path().to_owned(),
@@ -146,9 +146,9 @@ fn write(rules: &TraceRules) -> anyhow::Result<Written> {
     );
     let mut journal = Journal::new(
         &switches,
-        Surroundings {
+        JournalEnvironment {
             rules: *rules,
-            redactor: Redactor::default(),
+            redactor: JournalRedactor::default(),
             clock: Arc::new(|| NOON),
             note: Arc::new(|_| {}),
             summary: Arc::new(|_| {}),
@@ -171,7 +171,7 @@ fn write(rules: &TraceRules) -> anyhow::Result<Written> {
         runtime_file: Some(&runtime_file),
         now: NOON,
         rules,
-        redactor: &Redactor::default(),
+        redactor: &JournalRedactor::default(),
     });
     let mut written = Written {
         logs: Vec::new(),
@@ -252,7 +252,7 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
         fragments: None,
     };
     let (system, prompt) = ("Be brief.", "read the note");
-    journal.observe(Moment::RunStarted(&RunStarted {
+    journal.observe(TurnMoment::RunStarted(&RunStarted {
         run_id: "run-1",
         session_id: SESSION,
         session_key: KEY,
@@ -270,21 +270,21 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
         surroundings: &around,
     }));
     let mut messages: Vec<Message> = Vec::new();
-    journal.observe(Moment::SessionLoaded {
+    journal.observe(TurnMoment::SessionLoaded {
         messages: &messages,
         system,
     });
-    journal.observe(Moment::SessionSanitized {
+    journal.observe(TurnMoment::SessionSanitized {
         messages: &messages,
     });
-    journal.observe(Moment::SessionLimited {
+    journal.observe(TurnMoment::SessionLimited {
         messages: &messages,
     });
-    journal.observe(Moment::PromptBefore {
+    journal.observe(TurnMoment::PromptBefore {
         prompt,
         messages: &messages,
     });
-    journal.observe(Moment::PromptImages {
+    journal.observe(TurnMoment::PromptImages {
         prompt,
         messages: &messages,
         images: 0,
@@ -311,7 +311,7 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
     ];
     for (number, (blocks, reason)) in (1..).zip(answers) {
         let body = json!({"model": "mock-1", "messages": messages, "system": system}).to_string();
-        journal.observe(Moment::RequestSent(&RequestSent {
+        journal.observe(TurnMoment::RequestSent(&RequestSent {
             call: number,
             provider: "mock",
             model: "mock-1",
@@ -339,7 +339,7 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
         }));
         let message = answer(blocks, reason);
         stream(journal, &message);
-        journal.observe(Moment::Answered {
+        journal.observe(TurnMoment::Answered {
             call: number,
             message: &message,
         });
@@ -355,18 +355,18 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
                 timestamp: Some(NOON),
                 extra: Extra::new(),
             };
-            journal.observe(Moment::ToolCalled(&call));
-            journal.observe(Moment::ToolDone {
+            journal.observe(TurnMoment::ToolCalled(&call));
+            journal.observe(TurnMoment::ToolDone {
                 result: &result,
                 summary: Some("from note.txt"),
             });
             messages.push(Message::ToolResult(result));
         }
     }
-    journal.observe(Moment::SessionAfter {
+    journal.observe(TurnMoment::SessionAfter {
         messages: &messages,
     });
-    journal.observe(Moment::RunEnded(&RunEnded {
+    journal.observe(TurnMoment::RunEnded(&RunEnded {
         stop_reason: Some(&StopReason::Stop),
         stopped: None,
         error: None,
@@ -378,7 +378,7 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
 
 /// Takes an answer apart into the steps in which it would come in.
 fn stream(journal: &mut Journal, message: &AssistantMessage) {
-    let mut tell = |event: &StreamEvent| journal.observe(Moment::Streamed(event));
+    let mut tell = |event: &StreamEvent| journal.observe(TurnMoment::Streamed(event));
     tell(&StreamEvent::Start);
     for (index, block) in message.content.blocks().iter().enumerate() {
         match block {

@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use crate::compat::{compact_marker, full_marker};
-use crate::fragment::Piece;
+use crate::fragment::FragmentPiece;
 use chitin_contract::PairRule;
 use chitin_protocol::text::{utf16_len, utf16_prefix};
 
@@ -82,16 +82,16 @@ pub(super) fn fitted(text: &Body, name: &str, limit: usize, pairs: PairRule) -> 
         }
     }
     if plan.head == 0 && plan.tail == 0 && utf16_len(&plan.marker) > limit {
-        return Body::of(Piece::made(utf16_prefix(&plan.marker, limit)));
+        return Body::of(FragmentPiece::made(utf16_prefix(&plan.marker, limit)));
     }
     let separated = kind.separators(&plan) > 0;
     let mut cut = text.head(plan.head, pairs);
     if separated && plan.head > 0 {
-        cut.push(Piece::ours("\n"));
+        cut.push(FragmentPiece::ours("\n"));
     }
-    cut.push(Piece::made(plan.marker));
+    cut.push(FragmentPiece::made(plan.marker));
     if separated && plan.tail > 0 {
-        cut.push(Piece::ours("\n"));
+        cut.push(FragmentPiece::ours("\n"));
     }
     cut.append(text.tail(plan.tail, pairs));
     cut
@@ -101,9 +101,11 @@ pub(super) fn fitted(text: &Body, name: &str, limit: usize, pairs: PairRule) -> 
 pub(super) fn fixed_shares(text: &Body, name: &str, limit: usize, pairs: PairRule) -> Body {
     let (head, tail) = (share(limit, 0.7), share(limit, 0.2));
     let mut cut = text.head(head, pairs);
-    cut.push(Piece::ours("\n"));
-    cut.push(Piece::made(full_marker(name, head, tail, text.units)));
-    cut.push(Piece::ours("\n"));
+    cut.push(FragmentPiece::ours("\n"));
+    cut.push(FragmentPiece::made(full_marker(
+        name, head, tail, text.units,
+    )));
+    cut.push(FragmentPiece::ours("\n"));
     // The recorded release asks for the last zero units and gets all of them.
     let tail = if tail == 0 { text.units } else { tail };
     cut.append(text.tail(tail, pairs));

@@ -3,7 +3,7 @@
 use super::cut::share;
 use crate::body::Body;
 use crate::compat::{POLICY_DIGEST, kept_with_digest, read_for_more, rules_omitted};
-use crate::fragment::{Piece, Source, Text};
+use crate::fragment::{FragmentPiece, FragmentSource, Text};
 use chitin_contract::{DigestLines, PairRule};
 use chitin_protocol::text::{is_js_whitespace, trim_js, utf16_len, utf16_prefix};
 use std::ops::Range;
@@ -96,7 +96,7 @@ fn assemble(
     for &at in picked {
         let candidate = &candidates[at];
         if !digest.is_empty() {
-            digest.push(Piece::ours("\n"));
+            digest.push(FragmentPiece::ours("\n"));
         }
         digest.push(rewritten(text, candidate));
     }
@@ -104,16 +104,16 @@ fn assemble(
     let digest_units = digest.units;
     let mut parts = vec![
         text.head(head, pairs),
-        Body::of(Piece::made(read_for_more(name))),
+        Body::of(FragmentPiece::made(read_for_more(name))),
     ];
     if !digest.is_empty() {
-        parts.push(Body::of(Piece::ours(POLICY_DIGEST)));
+        parts.push(Body::of(FragmentPiece::ours(POLICY_DIGEST)));
         parts.push(digest);
     }
     if omitted > 0 {
-        parts.push(Body::of(Piece::made(rules_omitted(omitted))));
+        parts.push(Body::of(FragmentPiece::made(rules_omitted(omitted))));
     }
-    parts.push(Body::of(Piece::made(kept_with_digest(
+    parts.push(Body::of(FragmentPiece::made(kept_with_digest(
         name,
         head,
         digest_units,
@@ -127,7 +127,7 @@ fn assemble(
             continue;
         }
         if !joined.is_empty() {
-            joined.push(Piece::ours("\n"));
+            joined.push(FragmentPiece::ours("\n"));
         }
         joined.append(part);
     }
@@ -135,19 +135,24 @@ fn assemble(
 }
 
 /// Makes the piece of a line, with the bytes of the file that it was made of.
-fn rewritten(text: &Body, candidate: &Candidate) -> Piece {
+fn rewritten(text: &Body, candidate: &Candidate) -> FragmentPiece {
     let source = match text.pieces.first().map(|piece| piece.source) {
         // What stands behind the file's own text is a marker of ours.
-        Some(Source::File { start, end }) if start + candidate.range.end <= end => {
-            Source::Rewritten {
+        Some(FragmentSource::File { start, end }) if start + candidate.range.end <= end => {
+            FragmentSource::Rewritten {
                 start: start + candidate.range.start,
                 end: start + candidate.range.end,
             }
         }
-        Some(Source::File { .. } | Source::Ours | Source::Given | Source::Rewritten { .. })
-        | None => Source::Ours,
+        Some(
+            FragmentSource::File { .. }
+            | FragmentSource::Ours
+            | FragmentSource::Given
+            | FragmentSource::Rewritten { .. },
+        )
+        | None => FragmentSource::Ours,
     };
-    Piece {
+    FragmentPiece {
         text: Text::Shared(candidate.text.as_str().into()),
         source,
     }

@@ -2,8 +2,8 @@
 
 use crate::body::Body;
 use crate::compat;
-use crate::fragment::Piece;
-use chitin_contract::{Contract, FrontMatter, Layout, RefusalStyle};
+use crate::fragment::FragmentPiece;
+use chitin_contract::{BlockLayout, Contract, FrontMatterHandling, RefusalStyle};
 use chitin_protocol::text::trim_end_js;
 use chitin_workspace::compat::unreadable;
 use chitin_workspace::front_matter;
@@ -15,29 +15,29 @@ pub fn embedded(record: &Record, contract: &Contract) -> Option<Body> {
         RecordState::Present(content) => {
             let text = &*content.text;
             let body = match contract.loading.front_matter {
-                FrontMatter::Stripped => front_matter::strip(text),
-                FrontMatter::Kept => text,
+                FrontMatterHandling::Stripped => front_matter::strip(text),
+                FrontMatterHandling::Kept => text,
             };
             let start = text.len() - body.len();
             let end = match contract.rendering.layout {
-                Layout::ProjectContext => start + trim_end_js(body).len(),
+                BlockLayout::ProjectContext => start + trim_end_js(body).len(),
                 // Composing has its own idea of what an edge is.
-                Layout::Composition => text.len(),
+                BlockLayout::Composition => text.len(),
             };
-            let mut embedded = Body::of(Piece::file(content.clone(), start..end));
+            let mut embedded = Body::of(FragmentPiece::file(content.clone(), start..end));
             if let Some(oversize) = content.oversize {
                 if !embedded.is_empty() {
-                    embedded.push(Piece::ours("\n"));
+                    embedded.push(FragmentPiece::ours("\n"));
                 }
                 let path = record.path.to_string_lossy();
-                embedded.push(Piece::made(compat::oversize(oversize, &path)));
+                embedded.push(FragmentPiece::made(compat::oversize(oversize, &path)));
             }
             Some(embedded)
         }
         RecordState::Missing => None,
         RecordState::Refused(reason) => match contract.loading.refusals {
             RefusalStyle::Missing | RefusalStyle::Named => None,
-            RefusalStyle::Unreadable => Some(Body::of(Piece::made(unreadable(
+            RefusalStyle::Unreadable => Some(Body::of(FragmentPiece::made(unreadable(
                 *reason,
                 contract.loading.max_bytes,
             )))),

@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use crate::tokens;
-use chitin_config::settings::Settings;
+use chitin_config::settings::ContextSettings;
 use chitin_contract::{Contract, CutRule};
 use chitin_workspace::snapshot::Record;
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ pub(crate) fn is_user(name: &str) -> bool {
 /// What each file, and all of them, may take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Limits {
+pub struct BudgetLimits {
     /// What the bounds are counted in.
     pub unit: LimitUnit,
     /// The bound of one file.
@@ -44,7 +44,7 @@ pub enum LimitUnit {
     Tokens,
 }
 
-impl Limits {
+impl BudgetLimits {
     /// Returns the contract's own bounds.
     pub fn of(contract: &Contract) -> Self {
         let size = |units: u32| usize::try_from(units).unwrap_or(usize::MAX);
@@ -63,7 +63,7 @@ impl Limits {
 
     /// Puts the bounds that configuration sets in place of the defaults; where nothing is cut there are none to set.
     #[must_use]
-    pub fn with_settings(self, settings: &Settings) -> Self {
+    pub fn with_settings(self, settings: &ContextSettings) -> Self {
         if self.per_file == usize::MAX {
             return self;
         }

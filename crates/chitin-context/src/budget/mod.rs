@@ -8,6 +8,6 @@ mod spend;
 
 pub use embed::embedded;
 pub(crate) use limits::is_user;
-pub use limits::{LimitUnit, Limits};
-pub use spend::{ContextFile, LeftOut, Spent, WhyLeftOut, spend};
+pub use limits::{BudgetLimits, LimitUnit};
+pub use spend::{ContextFile, OmittedRecord, Spent, WhyLeftOut, spend};
 pub(crate) use spend::{CutFile, cut, digested, spend_with};

@@ -2,16 +2,16 @@
 
 use super::cut::{fitted, fixed_shares};
 use super::digest::with_digest;
-use super::{LimitUnit, Limits, embedded};
+use super::{BudgetLimits, LimitUnit, embedded};
 use crate::body::Body;
 use crate::compat;
-use crate::fragment::{CutCause, Decision, Piece, Size};
-use crate::maker::{Fresh, Maker};
+use crate::file_texts;
+use crate::fragment::{BudgetDecision, CutCause, FragmentPiece, Size};
+use crate::parts::{Fresh, Maker};
 use crate::tokens;
-use crate::warning::Warning;
-use crate::words;
+use crate::warning::ContextWarning;
 use chitin_contract::{Contract, CutRule, HeadingStyle, MissingMarked, PairRule, RefusalStyle};
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_protocol::text::is_blank_js;
 use chitin_workspace::snapshot::Record;
 use serde::Serialize;
@@ -43,12 +43,12 @@ pub struct ContextFile {
     /// What was left of the total before this file.
     pub remaining: Option<usize>,
     /// What budgets made of it.
-    pub decision: Decision,
+    pub decision: BudgetDecision,
 }
 
 /// A record that gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct OmittedRecord {
     /// Which record.
     pub record: usize,
     /// What it would have given.
@@ -84,9 +84,9 @@ pub struct Spent {
     /// The files that are in, in load order.
     pub files: Vec<ContextFile>,
     /// The records that are not.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedRecord>,
     /// What there is to say.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<ContextWarning>,
 }
 
 /// What cutting a text came to. Kept by the assembler, since the same file is cut the same way each turn.
@@ -104,7 +104,7 @@ pub(crate) struct CutFile {
 pub(crate) fn cut(
     record: &Record,
     contract: &Contract,
-    limits: &Limits,
+    limits: &BudgetLimits,
     bound: usize,
 ) -> Option<CutFile> {
     let text = embedded(record, contract)?;
@@ -120,7 +120,7 @@ pub(crate) fn cut(
 }
 
 /// Spends the budget on records in their order.
-pub fn spend(records: &[&Record], contract: &Contract, limits: &Limits) -> Spent {
+pub fn spend(records: &[&Record], contract: &Contract, limits: &BudgetLimits) -> Spent {
     spend_with(&mut Fresh, records, contract, limits)
 }
 
@@ -128,14 +128,14 @@ pub(crate) fn spend_with(
     maker: &mut impl Maker,
     records: &[&Record],
     contract: &Contract,
-    limits: &Limits,
+    limits: &BudgetLimits,
 ) -> Spent {
     let mut spent = Spent::default();
     let mut remaining = limits.total.map(|total| total.max(1));
     let mut stopped = false;
     for (at, record) in records.iter().enumerate() {
         let before = remaining;
-        let left = |why| LeftOut {
+        let left = |why| OmittedRecord {
             record: at,
             raw: Size::default(),
             remaining: before,
@@ -146,7 +146,7 @@ pub(crate) fn spend_with(
                 remaining: remaining.unwrap_or_default(),
             };
             let raw = embedded(record, contract).map(|text| text.size());
-            spent.left_out.push(LeftOut {
+            spent.left_out.push(OmittedRecord {
                 raw: raw.unwrap_or_default(),
                 ..left(why)
             });
@@ -155,11 +155,11 @@ pub(crate) fn spend_with(
         let path: Arc<str> = record.path.to_string_lossy().into();
         let heading: Arc<str> = match contract.rendering.headings {
             HeadingStyle::Path if is_blank_js(&path) => {
-                spent.warnings.push(Warning::Skipped {
+                spent.warnings.push(ContextWarning::Skipped {
                     name: record.name.to_string(),
                 });
                 let raw = embedded(record, contract).map(|text| text.size());
-                spent.left_out.push(LeftOut {
+                spent.left_out.push(OmittedRecord {
                     raw: raw.unwrap_or_default(),
                     ..left(WhyLeftOut::NoPath)
                 });
@@ -181,10 +181,12 @@ pub(crate) fn spend_with(
         };
         let Some(kind) = marker(record, contract) else {
             if let Some(rest) = remaining.filter(|rest| *rest < limits.least_rest()) {
-                spent.warnings.push(Warning::Stopped { remaining: rest });
+                spent
+                    .warnings
+                    .push(ContextWarning::Stopped { remaining: rest });
                 stopped = true;
                 let raw = embedded(record, contract).map(|text| text.size());
-                spent.left_out.push(LeftOut {
+                spent.left_out.push(OmittedRecord {
                     raw: raw.unwrap_or_default(),
                     ..left(WhyLeftOut::TotalSpent { remaining: rest })
                 });
@@ -194,13 +196,13 @@ pub(crate) fn spend_with(
             if limits.plan_for(&path) == Some(0)
                 && let Some(text) = embedded(record, contract).filter(|text| !text.is_empty())
             {
-                let body = Body::of(Piece::made(words::left_out(&path)));
+                let body = Body::of(FragmentPiece::made(file_texts::left_out(&path)));
                 let body = match remaining {
                     None => body,
                     Some(rest) => clamp(body, rest, limits),
                 };
                 remaining = remaining.map(|rest| rest.saturating_sub(limits.measure(&body)));
-                let decision = Decision::Cut {
+                let decision = BudgetDecision::Cut {
                     limit: 0,
                     causes: vec![CutCause::Plan],
                 };
@@ -220,14 +222,14 @@ pub(crate) fn spend_with(
                 continue;
             }
             let decision = match cut.limit {
-                None => Decision::Whole,
+                None => BudgetDecision::Whole,
                 Some(limit) => {
-                    spent.warnings.push(Warning::Truncated {
+                    spent.warnings.push(ContextWarning::Truncated {
                         name: record.name.to_string(),
                         length: cut.raw.units,
                         limit,
                     });
-                    Decision::Cut {
+                    BudgetDecision::Cut {
                         limit,
                         causes: vec![cause(limits, &path, own, remaining)],
                     }
@@ -248,12 +250,13 @@ pub(crate) fn spend_with(
                 spent.left_out.push(left(WhyLeftOut::Absent));
                 continue;
             }
-            Marker::Missing => (compat::missing(&path), Decision::Missing),
-            Marker::Refused(reason) => {
-                (compat::refused(reason, &path), Decision::Refused { reason })
-            }
+            Marker::Missing => (compat::missing(&path), BudgetDecision::Missing),
+            Marker::Refused(reason) => (
+                compat::refused(reason, &path),
+                BudgetDecision::Refused { reason },
+            ),
         };
-        let body = Body::of(Piece::made(text));
+        let body = Body::of(FragmentPiece::made(text));
         let body = match remaining {
             None => body,
             Some(rest) => clamp(body, rest, limits),
@@ -270,7 +273,7 @@ pub(crate) fn spend_with(
 enum Marker {
     Unsaid,
     Missing,
-    Refused(Refusal),
+    Refused(FileRefusal),
 }
 
 /// Returns `None` for a file that gave text.
@@ -300,7 +303,7 @@ fn marker(record: &Record, contract: &Contract) -> Option<Marker> {
 }
 
 /// What it is that binds a file which is shorter than it was.
-fn cause(limits: &Limits, path: &str, own: usize, remaining: Option<usize>) -> CutCause {
+fn cause(limits: &BudgetLimits, path: &str, own: usize, remaining: Option<usize>) -> CutCause {
     if remaining.is_some_and(|rest| rest < own) {
         CutCause::TotalLimit
     } else if limits.plan_for(path) == Some(own) {
@@ -315,7 +318,7 @@ fn cut_to(
     text: Body,
     name: &str,
     contract: &Contract,
-    limits: &Limits,
+    limits: &BudgetLimits,
     bound: usize,
 ) -> (Body, Option<usize>) {
     let rule = contract.budgets.cut;
@@ -371,7 +374,7 @@ pub(crate) fn digested(name: &str, contract: &Contract) -> Option<&'static str> 
 }
 
 /// Cuts a marker to what is left. No contract parts a pair here, also not the one that does so between head and tail.
-fn clamp(body: Body, rest: usize, limits: &Limits) -> Body {
+fn clamp(body: Body, rest: usize, limits: &BudgetLimits) -> Body {
     let pairs = PairRule::LeftOut;
     match limits.unit {
         LimitUnit::Characters => body.clamped(rest, pairs),

@@ -4,7 +4,7 @@ use super::Form;
 use super::compat::{LEAD, LIST_END, LIST_START};
 use super::description::{CutLengths, is_blank};
 use super::entry::{DESCRIPTION_LINE, Described, Entry};
-use super::prose::{Notice, counted_guidance, counted_notice};
+use super::prose::{CatalogueNotice, counted_guidance, counted_notice};
 use chitin_contract::{CatalogueFitting, CatalogueRules, WindowShare};
 
 /// What is to be written.
@@ -236,7 +236,7 @@ impl<'a> Lengths<'a> {
     }
 
     fn choice(&self, form: Form, included: usize, skills: usize, shown: Shown) -> Choice {
-        let notice = Notice::needed(included, self.total, form).filter(|_| shown.notice);
+        let notice = CatalogueNotice::needed(included, self.total, form).filter(|_| shown.notice);
         let remote = self.remote.filter(|_| shown.remote);
         let parts = [
             remote.unwrap_or(0),

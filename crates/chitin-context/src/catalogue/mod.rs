@@ -14,9 +14,9 @@ mod limits;
 mod prose;
 
 pub use limits::{CatalogueLimits, limits};
-pub use prose::{Notice, counted_guidance, counted_notice, guidance};
+pub use prose::{CatalogueNotice, counted_guidance, counted_notice, guidance};
 
-use crate::fragment::Piece;
+use crate::fragment::FragmentPiece;
 use chitin_contract::SkillRules;
 use chitin_protocol::text::{trim_js, utf16_len};
 use chitin_workspace::skills::{Names, Skill};
@@ -57,7 +57,7 @@ impl<'a> From<&'a Skill> for CatalogueSkill<'a> {
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     /// The text. Empty when not even a notice fits; then only `left_out` tells.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<FragmentPiece>,
     /// How many skills are listed.
     pub included: usize,
     /// How many there are that the model may know of.
@@ -67,11 +67,11 @@ pub struct Catalogue {
     /// The length to which descriptions were cut, in UTF-16 units, because the model's window is small.
     pub window_cut: Option<usize>,
     /// The notice that is printed.
-    pub notice: Option<Notice>,
+    pub notice: Option<CatalogueNotice>,
     /// What became of the note about remote nodes.
     pub remote_note: RemoteNote,
     /// Skills that are not listed, and why.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedSkill>,
     /// The length as the contract's limits count it, in UTF-16 units.
     pub counted_units: usize,
 }
@@ -112,7 +112,7 @@ pub enum RemoteNote {
 
 /// A skill that is not listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct OmittedSkill {
     /// Its name.
     pub name: Box<str>,
     /// Why it is not listed.
@@ -165,8 +165,8 @@ pub fn catalogue(
     );
     let choice = lengths.choose(limits.max_chars, context_tokens);
 
-    let notice =
-        Notice::needed(choice.included, listed.len(), choice.form).filter(|_| choice.notice);
+    let notice = CatalogueNotice::needed(choice.included, listed.len(), choice.form)
+        .filter(|_| choice.notice);
     Some(Catalogue {
         pieces: write(&entries, &choice, remote_note, notice),
         included: choice.included,
@@ -189,35 +189,35 @@ fn write(
     entries: &[Entry<'_>],
     choice: &Choice,
     remote_note: Option<&str>,
-    notice: Option<Notice>,
-) -> Vec<Piece> {
+    notice: Option<CatalogueNotice>,
+) -> Vec<FragmentPiece> {
     let mut pieces = Vec::with_capacity(choice.included + 7);
     if let Some(note) = remote_note.filter(|_| choice.remote) {
-        pieces.push(Piece::given(note));
+        pieces.push(FragmentPiece::given(note));
     }
     if let Some(notice) = notice {
         if !pieces.is_empty() {
-            pieces.push(Piece::ours("\n"));
+            pieces.push(FragmentPiece::ours("\n"));
         }
-        pieces.push(Piece::made(notice.to_string()));
+        pieces.push(FragmentPiece::made(notice.to_string()));
     }
     if choice.included == 0 {
         return pieces;
     }
     if !pieces.is_empty() {
-        pieces.push(Piece::ours("\n"));
+        pieces.push(FragmentPiece::ours("\n"));
     }
-    pieces.push(Piece::ours(compat::LEAD));
-    pieces.push(Piece::ours(guidance(choice.form)));
-    pieces.push(Piece::ours(compat::LIST_START));
+    pieces.push(FragmentPiece::ours(compat::LEAD));
+    pieces.push(FragmentPiece::ours(guidance(choice.form)));
+    pieces.push(FragmentPiece::ours(compat::LIST_START));
     let described = choice.described();
     let mut skill = String::new();
     for entry in &entries[..choice.included] {
         skill.clear();
         entry.write(&mut skill, described);
-        pieces.push(Piece::given(skill.as_str()));
+        pieces.push(FragmentPiece::given(skill.as_str()));
     }
-    pieces.push(Piece::ours(compat::LIST_END));
+    pieces.push(FragmentPiece::ours(compat::LIST_END));
     pieces
 }
 
@@ -226,8 +226,8 @@ fn left_out(
     listed: &[&CatalogueSkill<'_>],
     included: usize,
     counted: usize,
-) -> Vec<LeftOut> {
-    let leave = |skill: &CatalogueSkill<'_>, reason| LeftOut {
+) -> Vec<OmittedSkill> {
+    let leave = |skill: &CatalogueSkill<'_>, reason| OmittedSkill {
         name: skill.name.into(),
         reason,
     };

@@ -31,7 +31,7 @@ pub const fn guidance(form: Form) -> &'static str {
 /// What the prompt says when the list is not all that it could be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Notice {
+pub struct CatalogueNotice {
     /// How many skills are listed.
     pub included: usize,
     /// How many there are to list.
@@ -40,7 +40,7 @@ pub struct Notice {
     pub form: Form,
 }
 
-impl Notice {
+impl CatalogueNotice {
     /// Returns the notice that a list needs; a whole one needs none.
     pub(super) fn needed(included: usize, total: usize, form: Form) -> Option<Self> {
         (included < total || form != Form::Full).then_some(Self {
@@ -56,7 +56,7 @@ impl Notice {
     }
 }
 
-impl fmt::Display for Notice {
+impl fmt::Display for CatalogueNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_truncated() {
             write!(f, "Skills: {} of {} are listed", self.included, self.total)?;
@@ -81,7 +81,7 @@ pub fn counted_guidance(form: Form, rules: &CatalogueRules) -> usize {
 }
 
 /// Returns what limits count for a notice, in UTF-16 units.
-pub fn counted_notice(notice: &Notice, rules: &CatalogueRules) -> usize {
+pub fn counted_notice(notice: &CatalogueNotice, rules: &CatalogueRules) -> usize {
     match &rules.prose {
         CountedProse::Printed => utf16_len(&notice.to_string()),
         CountedProse::Recorded(prose) => {

@@ -1,6 +1,6 @@
 //! What a request costs, to the billionth of a dollar.
 
-use super::Model;
+use super::ModelFacts;
 use chitin_protocol::config::Price;
 use serde::Serialize;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::fmt;
 /// The tokens of a request, by how they are charged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Tokens {
+pub struct RequestTokens {
     /// Sent, neither put into the cache nor read from it.
     pub fresh: u64,
     /// Sent and put into the cache.
@@ -19,7 +19,7 @@ pub struct Tokens {
     pub output: u64,
 }
 
-impl Tokens {
+impl RequestTokens {
     /// Returns how many tokens the prompt has, cached or not.
     pub const fn prompt(self) -> u64 {
         self.fresh
@@ -51,7 +51,7 @@ impl fmt::Display for Cost {
 }
 
 /// Works out what a request costs; none when the model's prices are not known.
-pub fn cost(model: &Model, usage: Tokens) -> Option<Cost> {
+pub fn cost(model: &ModelFacts, usage: RequestTokens) -> Option<Cost> {
     let prices = match model.long_prompt {
         Some(long) if usage.prompt() > long.above => long.prices,
         Some(_) | None => model.prices?,
@@ -70,22 +70,22 @@ pub fn cost(model: &Model, usage: Tokens) -> Option<Cost> {
 /// A part of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Share {
+pub struct ShareOfWindow {
     /// Thousandths; more than a thousand when it does not fit.
     pub permille: u64,
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for ShareOfWindow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{} %", self.permille / 10, self.permille % 10)
     }
 }
 
 /// Works out how much of the model's window so many tokens take, rounded up; none when the window is not known.
-pub fn window_share(model: &Model, tokens: u64) -> Option<Share> {
+pub fn window_share(model: &ModelFacts, tokens: u64) -> Option<ShareOfWindow> {
     let window = model.context_window.filter(|window| *window > 0)?;
     let permille = (u128::from(tokens) * 1000).div_ceil(u128::from(window));
-    Some(Share {
+    Some(ShareOfWindow {
         permille: u64::try_from(permille).unwrap_or(u64::MAX),
     })
 }

@@ -1,8 +1,8 @@
 //! Which model is meant by a name.
 
 use super::table::{Entry, TABLE};
-use super::{Model, Prices};
-use crate::tokens::Encoding;
+use super::{ModelFacts, ModelPrices};
+use crate::tokens::TokenEncoding;
 use chitin_protocol::config::{ModelSettings, Price, TokenizerSetting};
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ const SUGGESTIONS: usize = 3;
 ///
 /// The longest entry that the name begins with holds. What follows must not be another version: `gpt-5` stands for
 /// `gpt-5-2025-08-07` but not for `gpt-5.9`. None if neither the list nor the configuration knows the model.
-pub fn find(name: &str, settings: &BTreeMap<String, ModelSettings>) -> Option<Model> {
+pub fn find(name: &str, settings: &BTreeMap<String, ModelSettings>) -> Option<ModelFacts> {
     let wanted = Name::new(name);
     let entry = longest(TABLE.iter().map(|entry| (entry.id, entry)), &wanted);
     let own = longest(
@@ -124,7 +124,7 @@ fn longest<'a, T>(
         .map(|(_, id, value)| (id, value))
 }
 
-fn listed(name: &str, entry: Option<&'static Entry>) -> Model {
+fn listed(name: &str, entry: Option<&'static Entry>) -> ModelFacts {
     let id = match entry {
         Some(entry) if !name.contains('/') => match entry.id.split_once('/') {
             Some((provider, _)) => format!("{provider}/{}", name.trim()),
@@ -132,7 +132,7 @@ fn listed(name: &str, entry: Option<&'static Entry>) -> Model {
         },
         Some(_) | None => name.trim().to_owned(),
     };
-    Model {
+    ModelFacts {
         id,
         listed_as: entry.map(|entry| entry.id),
         context_window: entry.and_then(|entry| entry.context_window),
@@ -144,12 +144,12 @@ fn listed(name: &str, entry: Option<&'static Entry>) -> Model {
     }
 }
 
-fn overlay(model: &mut Model, settings: &ModelSettings) {
+fn overlay(model: &mut ModelFacts, settings: &ModelSettings) {
     model.context_window = settings.context_window.or(model.context_window);
     model.max_output = settings.max_output.or(model.max_output);
     match settings.tokenizer {
         Some(TokenizerSetting::None) => model.encoding = None,
-        Some(TokenizerSetting::O200kBase) => model.encoding = Some(Encoding::O200kBase),
+        Some(TokenizerSetting::O200kBase) => model.encoding = Some(TokenEncoding::O200kBase),
         None => {}
     }
     let said = [
@@ -170,7 +170,7 @@ fn overlay(model: &mut Model, settings: &ModelSettings) {
     model.prices = input.map(|input| {
         let output = output.unwrap_or(input);
         let cached = |said: Option<Price>, listed: Option<Price>| said.or(listed).unwrap_or(input);
-        Prices {
+        ModelPrices {
             input,
             output,
             cache_write: cached(

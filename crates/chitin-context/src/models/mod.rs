@@ -7,18 +7,18 @@ mod cost;
 mod find;
 mod table;
 
-pub use cost::{Cost, Share, Tokens, cost, window_share};
+pub use cost::{Cost, RequestTokens, ShareOfWindow, cost, window_share};
 pub use find::{find, known, nearest};
 pub use table::{AS_OF, DEFAULT};
 
-use crate::tokens::{Counting, Encoding, TokenCount};
+use crate::tokens::{Counting, TokenCount, TokenEncoding};
 use chitin_protocol::config::Price;
 use serde::Serialize;
 
 /// A model, as far as a context needs to know it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Model {
+pub struct ModelFacts {
     /// The name that was asked for, as `provider/name` where the provider is known.
     pub id: String,
     /// The entry of the built-in list that it was found under; none when only configuration knows it.
@@ -28,11 +28,11 @@ pub struct Model {
     /// How many tokens an answer has at most.
     pub max_output: Option<u64>,
     /// What its tokens cost; none when nobody said.
-    pub prices: Option<Prices>,
+    pub prices: Option<ModelPrices>,
     /// What they cost when the prompt is long, for makers who ask more then.
     pub long_prompt: Option<LongPrompt>,
     /// Its own published vocabulary.
-    pub encoding: Option<Encoding>,
+    pub encoding: Option<TokenEncoding>,
     /// How many tokens it is said to make where other vocabularies make a thousand.
     pub per_thousand: u16,
 }
@@ -40,7 +40,7 @@ pub struct Model {
 /// Prices for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Prices {
+pub struct ModelPrices {
     /// Sent and not cached.
     pub input: Price,
     /// Answered.
@@ -58,10 +58,10 @@ pub struct LongPrompt {
     /// They hold for the whole request when the prompt has more tokens than this.
     pub above: u64,
     /// The prices.
-    pub prices: Prices,
+    pub prices: ModelPrices,
 }
 
-impl Model {
+impl ModelFacts {
     /// A model of which nothing is known but its name.
     pub fn unknown(id: impl Into<String>) -> Self {
         Self {
@@ -93,6 +93,6 @@ impl Model {
 
     /// Returns the most exact way to count that there is for this model: its own vocabulary, else a neighbour's.
     pub fn exact_counting(&self) -> Counting {
-        Counting::Exact(self.encoding.unwrap_or(Encoding::O200kBase))
+        Counting::Exact(self.encoding.unwrap_or(TokenEncoding::O200kBase))
     }
 }

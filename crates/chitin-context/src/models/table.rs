@@ -3,8 +3,8 @@
 //! Windows and prices are facts that makers publish, looked up on the date below. They change; `models` in the
 //! configuration corrects them. Prices are US dollars for a million tokens of text at the standard rate.
 
-use super::{LongPrompt, Prices};
-use crate::tokens::Encoding;
+use super::{LongPrompt, ModelPrices};
+use crate::tokens::TokenEncoding;
 use chitin_protocol::config::Price;
 
 /// When the list was last compared with what makers publish.
@@ -20,14 +20,19 @@ pub(super) struct Entry {
     pub(super) id: &'static str,
     pub(super) context_window: Option<u64>,
     pub(super) max_output: Option<u64>,
-    pub(super) prices: Prices,
+    pub(super) prices: ModelPrices,
     pub(super) long_prompt: Option<LongPrompt>,
-    pub(super) encoding: Option<Encoding>,
+    pub(super) encoding: Option<TokenEncoding>,
     pub(super) per_thousand: u16,
 }
 
 impl Entry {
-    const fn new(id: &'static str, context_window: u64, max_output: u64, prices: Prices) -> Self {
+    const fn new(
+        id: &'static str,
+        context_window: u64,
+        max_output: u64,
+        prices: ModelPrices,
+    ) -> Self {
         Self {
             id,
             context_window: Some(context_window),
@@ -54,12 +59,12 @@ impl Entry {
 
     const fn o200k(self) -> Self {
         Self {
-            encoding: Some(Encoding::O200kBase),
+            encoding: Some(TokenEncoding::O200kBase),
             ..self
         }
     }
 
-    const fn above(self, above: u64, prices: Prices) -> Self {
+    const fn above(self, above: u64, prices: ModelPrices) -> Self {
         Self {
             long_prompt: Some(LongPrompt { above, prices }),
             ..self
@@ -76,8 +81,8 @@ impl Entry {
 }
 
 /// Takes the prices of input, output, cache writes and cache reads.
-const fn prices(input: &str, output: &str, cache_write: &str, cache_read: &str) -> Prices {
-    Prices {
+const fn prices(input: &str, output: &str, cache_write: &str, cache_read: &str) -> ModelPrices {
+    ModelPrices {
         input: usd(input),
         output: usd(output),
         cache_write: usd(cache_write),
@@ -86,12 +91,12 @@ const fn prices(input: &str, output: &str, cache_write: &str, cache_read: &str) 
 }
 
 /// Takes the prices of a maker who asks nothing more for cache writes.
-const fn reads(input: &str, output: &str, cache_read: &str) -> Prices {
+const fn reads(input: &str, output: &str, cache_read: &str) -> ModelPrices {
     prices(input, output, input, cache_read)
 }
 
 /// Takes the prices of a maker who has none for caching, or does not say.
-const fn plain(input: &str, output: &str) -> Prices {
+const fn plain(input: &str, output: &str) -> ModelPrices {
     prices(input, output, input, input)
 }
 

@@ -1,8 +1,8 @@
 //! The body of each section.
 
-use super::facts::{Citations, PromptFacts, PromptMode, Reactions};
+use super::facts::{PromptFacts, PromptMode, Reactions, ReplyCitations};
 use super::lines::{Lines, one_line};
-use super::{compat, words};
+use super::{compat, texts};
 use crate::compat::TRUNCATION_WARNING;
 use chitin_contract::{
     BootstrapNotice, PromptRules, RecallGuidance, RuntimeLineRule, SectionKey, SectionRule,
@@ -22,25 +22,25 @@ pub(super) fn write(
     lines: &mut Lines,
 ) {
     let fixed = match rule.key {
-        SectionKey::Intro => words::INTRO,
-        SectionKey::ToolCallStyle => words::TOOL_CALL_STYLE,
-        SectionKey::ExecutionBias => words::EXECUTION_BIAS,
-        SectionKey::PromisedWork => words::PROMISED_WORK,
-        SectionKey::Safety => words::SAFETY,
-        SectionKey::RuntimeContext => words::RUNTIME_CONTEXT,
-        SectionKey::Control => words::CONTROL,
-        SectionKey::SkillWorkshop => words::SKILL_WORKSHOP,
-        SectionKey::SelfUpdate => words::SELF_UPDATE,
-        SectionKey::Sandbox => words::SANDBOX,
-        SectionKey::WorkspaceFiles => words::WORKSPACE_FILES,
-        SectionKey::Delegation => words::DELEGATION,
-        SectionKey::ReplyTags => words::REPLY_TAGS,
-        SectionKey::UiPresentation => words::UI_PRESENTATION,
-        SectionKey::ControlUiEmbed => words::CONTROL_UI_EMBED,
-        SectionKey::ControlUiSideChat => words::CONTROL_UI_SIDE_CHAT,
-        SectionKey::ReasoningFormat => words::REASONING_FORMAT,
-        SectionKey::SilentReplies => words::SILENT_REPLIES,
-        SectionKey::Heartbeats => words::HEARTBEATS,
+        SectionKey::Intro => texts::INTRO,
+        SectionKey::ToolCallStyle => texts::TOOL_CALL_STYLE,
+        SectionKey::ExecutionBias => texts::EXECUTION_BIAS,
+        SectionKey::PromisedWork => texts::PROMISED_WORK,
+        SectionKey::Safety => texts::SAFETY,
+        SectionKey::RuntimeContext => texts::RUNTIME_CONTEXT,
+        SectionKey::Control => texts::CONTROL,
+        SectionKey::SkillWorkshop => texts::SKILL_WORKSHOP,
+        SectionKey::SelfUpdate => texts::SELF_UPDATE,
+        SectionKey::Sandbox => texts::SANDBOX,
+        SectionKey::WorkspaceFiles => texts::WORKSPACE_FILES,
+        SectionKey::Delegation => texts::DELEGATION,
+        SectionKey::ReplyTags => texts::REPLY_TAGS,
+        SectionKey::UiPresentation => texts::UI_PRESENTATION,
+        SectionKey::ControlUiEmbed => texts::CONTROL_UI_EMBED,
+        SectionKey::ControlUiSideChat => texts::CONTROL_UI_SIDE_CHAT,
+        SectionKey::ReasoningFormat => texts::REASONING_FORMAT,
+        SectionKey::SilentReplies => texts::SILENT_REPLIES,
+        SectionKey::Heartbeats => texts::HEARTBEATS,
         SectionKey::Tooling => return tooling(facts, lines),
         // The catalogue says itself how to use it.
         SectionKey::Skills => return given(facts.skills.as_ref(), lines),
@@ -56,18 +56,18 @@ pub(super) fn write(
         },
         SectionKey::FilesCut => {
             lines.line().ours(TRUNCATION_WARNING);
-            words::FILES_CUT
+            texts::FILES_CUT
         }
         SectionKey::OutputDirectives => {
-            lines.line().ours(words::MEDIA);
-            words::REPLY_TAGS
+            lines.line().ours(texts::MEDIA);
+            texts::REPLY_TAGS
         }
         SectionKey::Messaging => return messaging(facts, lines),
         SectionKey::Voice => return given(facts.voice.as_ref(), lines),
         SectionKey::ExtraContext => return given(facts.extra.as_ref(), lines),
         SectionKey::Reactions => match facts.reactions {
-            Some(Reactions::Sparing) => words::REACTIONS_SPARING,
-            Some(Reactions::Free) => words::REACTIONS_FREE,
+            Some(Reactions::Sparing) => texts::REACTIONS_SPARING,
+            Some(Reactions::Free) => texts::REACTIONS_FREE,
             None => return,
         },
         SectionKey::Model => return model(facts, lines),
@@ -87,8 +87,8 @@ pub(super) fn write(
 pub(super) const fn bootstrap(mode: BootstrapMode) -> Option<&'static str> {
     match mode {
         BootstrapMode::None => None,
-        BootstrapMode::Limited => Some(words::BOOTSTRAP_LIMITED),
-        BootstrapMode::Full => Some(words::BOOTSTRAP_FULL),
+        BootstrapMode::Limited => Some(texts::BOOTSTRAP_LIMITED),
+        BootstrapMode::Full => Some(texts::BOOTSTRAP_FULL),
     }
 }
 
@@ -105,9 +105,9 @@ fn tooling(facts: &PromptFacts, lines: &mut Lines) {
         .filter(|tool| !tool.name.trim().is_empty())
         .peekable();
     if tools.peek().is_none() {
-        lines.line().ours(words::NO_TOOLS);
+        lines.line().ours(texts::NO_TOOLS);
     } else {
-        lines.line().ours(words::TOOLING);
+        lines.line().ours(texts::TOOLING);
     }
     for tool in tools.take(MAX_ENTRIES) {
         lines.line().ours("- ").value(&tool.name);
@@ -120,7 +120,7 @@ fn tooling(facts: &PromptFacts, lines: &mut Lines) {
         lines.line().text(directory);
     }
     if facts.has_tool("sessions_spawn") {
-        lines.line().ours(words::SPAWN);
+        lines.line().ours(texts::SPAWN);
     }
 }
 
@@ -130,9 +130,9 @@ fn recall(guidance: RecallGuidance, facts: &PromptFacts, lines: &mut Lines) {
     lines
         .line()
         .ours(match (search, facts.has_tool("memory_get")) {
-            (true, true) => words::RECALL_SEARCH_AND_GET,
-            (true, false) => words::RECALL_SEARCH,
-            (false, _) => words::RECALL_GET,
+            (true, true) => texts::RECALL_SEARCH_AND_GET,
+            (true, false) => texts::RECALL_SEARCH,
+            (false, _) => texts::RECALL_GET,
         });
     match guidance {
         RecallGuidance::Short => {}
@@ -141,23 +141,23 @@ fn recall(guidance: RecallGuidance, facts: &PromptFacts, lines: &mut Lines) {
                 let readable =
                     facts.has_tool("sessions_search") || facts.has_tool("sessions_history");
                 lines.line().ours(if readable {
-                    words::RECALL_SESSIONS
+                    texts::RECALL_SESSIONS
                 } else {
-                    words::RECALL_SNIPPETS
+                    texts::RECALL_SNIPPETS
                 });
-                lines.line().ours(words::RECALL_LINES);
+                lines.line().ours(texts::RECALL_LINES);
             }
-            lines.line().ours(words::RECALL_OUTCOME);
+            lines.line().ours(texts::RECALL_OUTCOME);
         }
     }
     lines.line().ours(match facts.citations {
-        Citations::Shown => words::CITE,
-        Citations::Hidden => words::DO_NOT_CITE,
+        ReplyCitations::Shown => texts::CITE,
+        ReplyCitations::Hidden => texts::DO_NOT_CITE,
     });
 }
 
 fn aliases(facts: &PromptFacts, lines: &mut Lines) {
-    lines.line().ours(words::MODEL_ALIASES);
+    lines.line().ours(texts::MODEL_ALIASES);
     for entry in facts.model_aliases.iter().take(MAX_ENTRIES) {
         lines.line().ours("- ").value(&entry.alias);
         lines.ours(": ").value(&entry.model);
@@ -168,10 +168,10 @@ fn workspace(rules: &PromptRules, facts: &PromptFacts, lines: &mut Lines) {
     if !facts.workspace.is_empty() {
         lines.line().ours("Directory: ").value(&facts.workspace);
     }
-    lines.line().ours(words::WORKSPACE);
+    lines.line().ours(texts::WORKSPACE);
     match rules.bootstrap {
         BootstrapNotice::CommitReminder if facts.bootstrap_file => {
-            lines.line().ours(words::COMMIT);
+            lines.line().ours(texts::COMMIT);
         }
         BootstrapNotice::CommitReminder
         | BootstrapNotice::Silent
@@ -184,7 +184,7 @@ fn documentation(facts: &PromptFacts, lines: &mut Lines) {
     if let Some(path) = &facts.documentation {
         lines.line().ours("Documentation: ").value(path);
     }
-    lines.line().ours(words::DOCUMENTATION);
+    lines.line().ours(texts::DOCUMENTATION);
 }
 
 fn owners(facts: &PromptFacts, lines: &mut Lines) {
@@ -194,41 +194,41 @@ fn owners(facts: &PromptFacts, lines: &mut Lines) {
         .take(MAX_ENTRIES)
         .collect();
     let joined: Arc<str> = owners.join(", ").into();
-    lines.line().ours(words::OWNERS).value(&joined).ours(".");
-    lines.ours(" ").ours(words::OWNERS_NOTE);
+    lines.line().ours(texts::OWNERS).value(&joined).ours(".");
+    lines.ours(" ").ours(texts::OWNERS_NOTE);
 }
 
 /// Says the time zone, and the date only where the section stands below the boundary.
 fn time(rule: &SectionRule, facts: &PromptFacts, lines: &mut Lines) {
     if let (SectionWhen::Date, Some(date)) = (rule.when, &facts.date) {
-        lines.line().ours(words::DATE).value(date);
+        lines.line().ours(texts::DATE).value(date);
     }
     if let Some(zone) = &facts.time_zone {
-        lines.line().ours(words::TIME_ZONE).value(zone);
+        lines.line().ours(texts::TIME_ZONE).value(zone);
     }
     if facts.has_tool("session_status") {
-        lines.line().ours(words::CLOCK);
+        lines.line().ours(texts::CLOCK);
     }
 }
 
 fn messaging(facts: &PromptFacts, lines: &mut Lines) {
     lines.line().ours(match facts.mode {
-        PromptMode::Full | PromptMode::None => words::MESSAGING,
-        PromptMode::Minimal => words::RESULT,
+        PromptMode::Full | PromptMode::None => texts::MESSAGING,
+        PromptMode::Minimal => texts::RESULT,
     });
     if facts.has_tool("sessions_send") {
-        lines.line().ours(words::SESSIONS_SEND);
+        lines.line().ours(texts::SESSIONS_SEND);
     }
-    lines.line().ours(words::NO_SHELL_MESSAGES);
+    lines.line().ours(texts::NO_SHELL_MESSAGES);
     if facts.mode == PromptMode::Full && facts.has_tool("message") {
         lines.line().ours(compat::MESSAGE_TOOL);
-        lines.line().ours(words::MESSAGE_TOOL);
+        lines.line().ours(texts::MESSAGE_TOOL);
     }
 }
 
 fn model(facts: &PromptFacts, lines: &mut Lines) {
     if let Some(model) = &facts.host.model {
-        lines.line().ours(words::MODEL).value(model).ours(".");
+        lines.line().ours(texts::MODEL).value(model).ours(".");
     }
 }
 
@@ -260,7 +260,7 @@ fn runtime_line(
         (" channel=", facts.channel.as_ref()),
         (" date=", date),
     ];
-    lines.line().ours(words::RUNTIME);
+    lines.line().ours(texts::RUNTIME);
     let known = known
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)));

@@ -16,7 +16,7 @@ pub struct PromptFacts {
     /// The catalogue of skills, ready to be shown.
     pub skills: Option<Arc<str>>,
     /// Whether replies name the places that memories come from.
-    pub citations: Citations,
+    pub citations: ReplyCitations,
     /// The user's time zone, such as `Europe/Paris`.
     pub time_zone: Option<Arc<str>>,
     /// The date in that zone.
@@ -106,7 +106,7 @@ pub struct ModelAlias {
 
 /// Whether replies name the places that memories come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Citations {
+pub enum ReplyCitations {
     /// Where it helps.
     #[default]
     Shown,

@@ -1,6 +1,6 @@
 //! Puts the lines of a section together, piece by piece, so that each keeps its source.
 
-use crate::fragment::{CacheClass, Fragment, Piece, Role};
+use crate::fragment::{CacheClass, Fragment, FragmentPiece, FragmentRole};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ const MAX_VALUE: usize = 1024;
 /// The lines of a section.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    pieces: Vec<Piece>,
+    pieces: Vec<FragmentPiece>,
 }
 
 impl Lines {
     /// Begins a line.
     pub(super) fn line(&mut self) -> &mut Self {
         if !self.pieces.is_empty() {
-            self.pieces.push(Piece::ours("\n"));
+            self.pieces.push(FragmentPiece::ours("\n"));
         }
         self
     }
 
     /// Goes on with words of ours.
     pub(super) fn ours(&mut self, text: &'static str) -> &mut Self {
-        self.pieces.push(Piece::ours(text));
+        self.pieces.push(FragmentPiece::ours(text));
         self
     }
 
@@ -34,7 +34,7 @@ impl Lines {
             Cow::Borrowed(text) if text.len() == value.len() => Arc::clone(value),
             text => Arc::from(text),
         };
-        self.pieces.push(Piece::given(text));
+        self.pieces.push(FragmentPiece::given(text));
         self
     }
 
@@ -46,7 +46,7 @@ impl Lines {
         } else {
             Arc::from(trimmed)
         };
-        self.pieces.push(Piece::given(text));
+        self.pieces.push(FragmentPiece::given(text));
         self
     }
 
@@ -54,7 +54,7 @@ impl Lines {
     pub(super) fn into_fragment(
         self,
         key: &'static str,
-        role: Role,
+        role: FragmentRole,
         cache: CacheClass,
     ) -> Option<Fragment> {
         if self.pieces.is_empty() {

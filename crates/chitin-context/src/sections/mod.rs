@@ -7,15 +7,15 @@ mod body;
 mod compat;
 mod facts;
 mod lines;
-mod words;
+mod texts;
 
 pub use chitin_contract::PromptPlace as Slot;
 pub use facts::{
-    Citations, Confinement, Delegation, HostFacts, ModelAlias, PromptFacts, PromptMode, Reactions,
-    Reasoning, ToolFact,
+    Confinement, Delegation, HostFacts, ModelAlias, PromptFacts, PromptMode, Reactions, Reasoning,
+    ReplyCitations, ToolFact,
 };
 
-use crate::fragment::{CacheClass, Fragment, Role};
+use crate::fragment::{CacheClass, Fragment, FragmentRole};
 use chitin_contract::{
     BootstrapNotice, PromptPart, PromptRules, SectionKey, SectionModes, SectionRule, SectionWhen,
 };
@@ -82,7 +82,7 @@ pub fn bootstrap_notice(rules: &PromptRules, mode: BootstrapMode) -> Option<Frag
     lines.line().ours(compat::BOOTSTRAP_PENDING);
     lines.line().ours(words);
     let key = SectionKey::Bootstrap.name();
-    lines.into_fragment(key, Role::BeforeUser, CacheClass::Dynamic)
+    lines.into_fragment(key, FragmentRole::BeforeUser, CacheClass::Dynamic)
 }
 
 fn section(rules: &PromptRules, rule: &SectionRule, facts: &PromptFacts) -> Option<Fragment> {
@@ -96,7 +96,7 @@ fn section(rules: &PromptRules, rule: &SectionRule, facts: &PromptFacts) -> Opti
         lines.line().ours(heading);
     }
     body::write(rules, rule, facts, &mut lines);
-    lines.into_fragment(key, Role::System, cache_class(rule))
+    lines.into_fragment(key, FragmentRole::System, cache_class(rule))
 }
 
 const fn applies(modes: SectionModes, mode: PromptMode) -> bool {

@@ -10,7 +10,7 @@
 //! languages in Latin letters may come out up to 20 % low.
 
 use super::class::{CLASSES, Class, class_of};
-use super::place::{CLASS, LONG, Place, STATES, is_latin, place_of, state, step};
+use super::place::{CLASS, CharacterRun, LONG, STATES, is_latin, place_of, state, step};
 use super::weights::{ENTER, LONG_WORD, WITHIN, first};
 
 /// Costs are in thousandths of a token.
@@ -99,18 +99,18 @@ type Table = [Entry; STATES * CLASSES];
 
 static TABLE: Table = table();
 
-const START: u16 = row(Place::Start, 1);
+const START: u16 = row(CharacterRun::Start, 1);
 
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the table is smaller than that, as asserted"
 )]
-const fn row(place: Place, length: usize) -> u16 {
+const fn row(place: CharacterRun, length: usize) -> u16 {
     const { assert!(STATES * CLASSES <= u16::MAX as usize) };
     (state(place, length) * CLASSES) as u16
 }
 
-const fn index(place: Place, length: usize, class: Class) -> usize {
+const fn index(place: CharacterRun, length: usize, class: Class) -> usize {
     state(place, length) * CLASSES + class as usize
 }
 
@@ -165,7 +165,7 @@ const fn fill_within(table: &mut Table) {
     let mut row = 0;
     while row < WITHIN.len() {
         let within = &WITHIN[row];
-        let words = matches!(within.place, Place::Word | Place::Fragment);
+        let words = matches!(within.place, CharacterRun::Word | CharacterRun::Fragment);
         let mut length = 1;
         while length <= LONG {
             let mut cost = [at(within.plain, length), at(within.foreign, length)];

@@ -3,7 +3,7 @@
 //! The vocabulary is unpacked on the first count, which takes a few tenths of a second; programs that only want to know
 //! roughly should [estimate](super::estimate()).
 
-use super::Encoding;
+use super::TokenEncoding;
 
 /// How much text is given to the tokenizer at once.
 ///
@@ -22,14 +22,14 @@ pub struct Measured {
 /// Counts the tokens of a text.
 ///
 /// Markers of the chat format count as plain text, since that is what they are in a prompt.
-pub fn count(encoding: Encoding, text: &str) -> usize {
+pub fn count(encoding: TokenEncoding, text: &str) -> usize {
     measure(encoding, text).tokens
 }
 
 /// Counts the tokens of a text, and says whether the count is exact for sure.
-pub fn measure(encoding: Encoding, text: &str) -> Measured {
+pub fn measure(encoding: TokenEncoding, text: &str) -> Measured {
     let tokenizer = match encoding {
-        Encoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
+        TokenEncoding::O200kBase => tiktoken_rs::o200k_base_singleton(),
     };
     let mut measured = Measured {
         tokens: 0,

@@ -16,13 +16,13 @@ use serde::Serialize;
 
 /// A published vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-pub enum Encoding {
+pub enum TokenEncoding {
     /// That of the GPT-4o, GPT-4.1, GPT-5 and o-series models.
     #[serde(rename = "o200k_base")]
     O200kBase,
 }
 
-impl Encoding {
+impl TokenEncoding {
     /// All of them.
     pub const ALL: &[Self] = &[Self::O200kBase];
 
@@ -48,7 +48,7 @@ pub enum Counting {
     /// Guess: fast, needs nothing.
     Estimate,
     /// Count with this vocabulary; without the feature `exact-tokens` it is a guess after all, and says so.
-    Exact(Encoding),
+    Exact(TokenEncoding),
 }
 
 /// What a count rests on.
@@ -84,7 +84,7 @@ pub struct TokenCount {
 
 impl TokenCount {
     /// Counts the tokens of a text for a model whose own published vocabulary is `own`, if it has one.
-    pub fn of(text: &str, counting: Counting, own: Option<Encoding>) -> Self {
+    pub fn of(text: &str, counting: Counting, own: Option<TokenEncoding>) -> Self {
         match counting {
             Counting::Estimate => Self::estimated(text),
             Counting::Exact(encoding) => Self::counted(text, encoding, own == Some(encoding)),
@@ -99,7 +99,7 @@ impl TokenCount {
     }
 
     #[cfg(feature = "exact-tokens")]
-    fn counted(text: &str, encoding: Encoding, is_own: bool) -> Self {
+    fn counted(text: &str, encoding: TokenEncoding, is_own: bool) -> Self {
         let measured = exact::measure(encoding, text);
         Self {
             tokens: measured.tokens,
@@ -113,7 +113,7 @@ impl TokenCount {
     }
 
     #[cfg(not(feature = "exact-tokens"))]
-    fn counted(text: &str, _encoding: Encoding, _is_own: bool) -> Self {
+    fn counted(text: &str, _encoding: TokenEncoding, _is_own: bool) -> Self {
         Self::estimated(text)
     }
 }

@@ -5,7 +5,7 @@ use super::class::{CLASSES, Class};
 /// What kind of run the last character belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Place {
+pub(super) enum CharacterRun {
     Start,
     Space,
     Newline,
@@ -39,68 +39,68 @@ pub(super) enum Place {
 /// How many letters make a word that is in no vocabulary.
 pub(super) const LONG: usize = 16;
 
-const PLACES: usize = Place::Other as usize + 1;
+const PLACES: usize = CharacterRun::Other as usize + 1;
 
 /// How many lengths of a run are told apart; longer ones count as the longest.
-const fn lengths(place: Place) -> usize {
+const fn lengths(place: CharacterRun) -> usize {
     match place {
-        Place::Start => 1,
-        Place::Space => 2,
+        CharacterRun::Start => 1,
+        CharacterRun::Space => 2,
         // Tokenizers take digits by threes.
-        Place::Digit => 3,
-        Place::Word | Place::Fragment => LONG,
-        Place::Newline
-        | Place::Capital
-        | Place::Capitals
-        | Place::Mark
-        | Place::Quote
-        | Place::Open
-        | Place::Link
-        | Place::Symbol
-        | Place::Greek
-        | Place::Cyrillic
-        | Place::Arabic
-        | Place::Hebrew
-        | Place::Devanagari
-        | Place::Indic
-        | Place::Thai
-        | Place::Kana
-        | Place::Han
-        | Place::Hangul
-        | Place::WideMark
-        | Place::Emoji
-        | Place::Other => 4,
+        CharacterRun::Digit => 3,
+        CharacterRun::Word | CharacterRun::Fragment => LONG,
+        CharacterRun::Newline
+        | CharacterRun::Capital
+        | CharacterRun::Capitals
+        | CharacterRun::Mark
+        | CharacterRun::Quote
+        | CharacterRun::Open
+        | CharacterRun::Link
+        | CharacterRun::Symbol
+        | CharacterRun::Greek
+        | CharacterRun::Cyrillic
+        | CharacterRun::Arabic
+        | CharacterRun::Hebrew
+        | CharacterRun::Devanagari
+        | CharacterRun::Indic
+        | CharacterRun::Thai
+        | CharacterRun::Kana
+        | CharacterRun::Han
+        | CharacterRun::Hangul
+        | CharacterRun::WideMark
+        | CharacterRun::Emoji
+        | CharacterRun::Other => 4,
     }
 }
 
 /// All places, in the order of their numbers.
-const ALL: [Place; PLACES] = [
-    Place::Start,
-    Place::Space,
-    Place::Newline,
-    Place::Word,
-    Place::Fragment,
-    Place::Capital,
-    Place::Capitals,
-    Place::Digit,
-    Place::Mark,
-    Place::Quote,
-    Place::Open,
-    Place::Link,
-    Place::Symbol,
-    Place::Greek,
-    Place::Cyrillic,
-    Place::Arabic,
-    Place::Hebrew,
-    Place::Devanagari,
-    Place::Indic,
-    Place::Thai,
-    Place::Kana,
-    Place::Han,
-    Place::Hangul,
-    Place::WideMark,
-    Place::Emoji,
-    Place::Other,
+const ALL: [CharacterRun; PLACES] = [
+    CharacterRun::Start,
+    CharacterRun::Space,
+    CharacterRun::Newline,
+    CharacterRun::Word,
+    CharacterRun::Fragment,
+    CharacterRun::Capital,
+    CharacterRun::Capitals,
+    CharacterRun::Digit,
+    CharacterRun::Mark,
+    CharacterRun::Quote,
+    CharacterRun::Open,
+    CharacterRun::Link,
+    CharacterRun::Symbol,
+    CharacterRun::Greek,
+    CharacterRun::Cyrillic,
+    CharacterRun::Arabic,
+    CharacterRun::Hebrew,
+    CharacterRun::Devanagari,
+    CharacterRun::Indic,
+    CharacterRun::Thai,
+    CharacterRun::Kana,
+    CharacterRun::Han,
+    CharacterRun::Hangul,
+    CharacterRun::WideMark,
+    CharacterRun::Emoji,
+    CharacterRun::Other,
 ];
 
 /// The number of the first state of each place, and of all states at the end.
@@ -118,14 +118,14 @@ const OFFSETS: [usize; PLACES + 1] = {
 pub(super) const STATES: usize = OFFSETS[PLACES];
 
 /// Returns the number of a state; a run longer than is told apart counts as the longest.
-pub(super) const fn state(place: Place, length: usize) -> usize {
+pub(super) const fn state(place: CharacterRun, length: usize) -> usize {
     let most = lengths(place);
     let length = if length > most { most } else { length };
     OFFSETS[place as usize] + length - 1
 }
 
 /// Returns what a state stands for: its place and the length of its run.
-pub(super) const fn place_of(state: usize) -> (Place, usize) {
+pub(super) const fn place_of(state: usize) -> (CharacterRun, usize) {
     let mut index = PLACES - 1;
     while OFFSETS[index] > state {
         index -= 1;
@@ -134,17 +134,24 @@ pub(super) const fn place_of(state: usize) -> (Place, usize) {
 }
 
 /// Tells whether letters with accents matter to what follows here.
-pub(super) const fn is_latin(place: Place) -> bool {
+pub(super) const fn is_latin(place: CharacterRun) -> bool {
     matches!(
         place,
-        Place::Word | Place::Fragment | Place::Capital | Place::Capitals
+        CharacterRun::Word
+            | CharacterRun::Fragment
+            | CharacterRun::Capital
+            | CharacterRun::Capitals
     )
 }
 
-const fn is_mark(place: Place) -> bool {
+const fn is_mark(place: CharacterRun) -> bool {
     matches!(
         place,
-        Place::Mark | Place::Quote | Place::Open | Place::Link | Place::Symbol
+        CharacterRun::Mark
+            | CharacterRun::Quote
+            | CharacterRun::Open
+            | CharacterRun::Link
+            | CharacterRun::Symbol
     )
 }
 
@@ -152,7 +159,7 @@ const fn is_mark(place: Place) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     /// The place of the character.
-    pub(super) place: Place,
+    pub(super) place: CharacterRun,
     /// How many characters its run has now.
     pub(super) length: usize,
     /// Whether it goes on with the run before it.
@@ -160,17 +167,18 @@ pub(super) struct Step {
 }
 
 /// Returns where a character leads from a place.
-pub(super) const fn step(from: Place, length: usize, class: Class) -> Step {
+pub(super) const fn step(from: CharacterRun, length: usize, class: Class) -> Step {
     let place = enter(from, class);
     let capital_before = matches!(
         (from, place),
-        (Place::Capital, Place::Word) | (Place::Capitals, Place::Fragment)
+        (CharacterRun::Capital, CharacterRun::Word)
+            | (CharacterRun::Capitals, CharacterRun::Fragment)
     );
     let goes_on =
         capital_before || from as usize == place as usize || (is_mark(from) && is_mark(place));
     let length = if capital_before {
         2
-    } else if !goes_on || (matches!(place, Place::Digit) && length == lengths(place)) {
+    } else if !goes_on || (matches!(place, CharacterRun::Digit) && length == lengths(place)) {
         1
     } else {
         length + 1
@@ -182,43 +190,46 @@ pub(super) const fn step(from: Place, length: usize, class: Class) -> Step {
     }
 }
 
-const fn enter(from: Place, class: Class) -> Place {
+const fn enter(from: CharacterRun, class: Class) -> CharacterRun {
     match class {
         Class::Lower | Class::RareLower | Class::Accented => {
-            if matches!(from, Place::Space | Place::Word | Place::Capital) {
-                Place::Word
+            if matches!(
+                from,
+                CharacterRun::Space | CharacterRun::Word | CharacterRun::Capital
+            ) {
+                CharacterRun::Word
             } else {
-                Place::Fragment
+                CharacterRun::Fragment
             }
         }
         Class::Upper | Class::AccentedUpper => {
-            if matches!(from, Place::Space | Place::Capital) {
-                Place::Capital
+            if matches!(from, CharacterRun::Space | CharacterRun::Capital) {
+                CharacterRun::Capital
             } else {
-                Place::Capitals
+                CharacterRun::Capitals
             }
         }
-        Class::Digit => Place::Digit,
-        Class::Space => Place::Space,
-        Class::Newline => Place::Newline,
-        Class::Quote => Place::Quote,
-        Class::Mark => Place::Mark,
-        Class::Open => Place::Open,
-        Class::Link => Place::Link,
-        Class::Typographic | Class::Symbol => Place::Symbol,
-        Class::Greek => Place::Greek,
-        Class::Cyrillic | Class::CyrillicUpper => Place::Cyrillic,
-        Class::Arabic => Place::Arabic,
-        Class::Hebrew => Place::Hebrew,
-        Class::Devanagari => Place::Devanagari,
-        Class::Indic => Place::Indic,
-        Class::Thai => Place::Thai,
-        Class::Hiragana | Class::Katakana => Place::Kana,
-        Class::Han | Class::RareHan => Place::Han,
-        Class::Hangul => Place::Hangul,
-        Class::WideMark => Place::WideMark,
-        Class::Emoji | Class::Joiner => Place::Emoji,
-        Class::Combining | Class::Other => Place::Other,
+        Class::Digit => CharacterRun::Digit,
+        Class::Space => CharacterRun::Space,
+        Class::Newline => CharacterRun::Newline,
+        Class::Quote => CharacterRun::Quote,
+        Class::Mark => CharacterRun::Mark,
+        Class::Open => CharacterRun::Open,
+        Class::Link => CharacterRun::Link,
+        Class::Typographic | Class::Symbol => CharacterRun::Symbol,
+        Class::Greek => CharacterRun::Greek,
+        Class::Cyrillic | Class::CyrillicUpper => CharacterRun::Cyrillic,
+        Class::Arabic => CharacterRun::Arabic,
+        Class::Hebrew => CharacterRun::Hebrew,
+        Class::Devanagari => CharacterRun::Devanagari,
+        Class::Indic => CharacterRun::Indic,
+        Class::Thai => CharacterRun::Thai,
+        Class::Hiragana | Class::Katakana => CharacterRun::Kana,
+        Class::Han | Class::RareHan => CharacterRun::Han,
+        Class::Hangul => CharacterRun::Hangul,
+        Class::WideMark => CharacterRun::WideMark,
+        Class::Emoji | Class::Joiner => CharacterRun::Emoji,
+        Class::Combining | Class::Other => CharacterRun::Other,
     }
 }
 

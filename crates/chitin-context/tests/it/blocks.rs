@@ -1,7 +1,7 @@
 //! How files stand in the prompt, and what rules take out of them on the way.
 
 use crate::given::{Given, extra, file, files_part};
-use chitin_context::files::Outcome;
+use chitin_context::files::FileOutcome;
 use chitin_contract::{
     ALL, ATMOSPHERE, CANONICAL, Contract, HeartbeatPrompt, OPENCLAW_2026_4, OPENCLAW_2026_9,
     Rendering,
@@ -183,7 +183,7 @@ fn the_composition_trims_as_the_bridge_does() {
     assert!(context.system().ends_with(
         "## Identity\n\nLantern\n\n## User\n\n\u{a0}\n\n## Operating rules\n\n\u{2003}Rules\u{2003}"
     ));
-    assert!(matches!(context.files.outcomes[1], Outcome::LeftOut(_)));
+    assert!(matches!(context.files.outcomes[1], FileOutcome::LeftOut(_)));
     assert_eq!(context.why_left_out(1).unwrap(), "it is blank");
 }
 

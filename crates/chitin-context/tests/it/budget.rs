@@ -1,11 +1,11 @@
 //! What is left of files that do not fit, and what is said about it.
 
 use crate::given::{Given, extra, file, files_part, missing, oversize, refused};
-use chitin_context::budget::{LimitUnit, Limits};
-use chitin_context::files::Outcome;
-use chitin_context::{Context, CutCause, Decision, Source, tokens};
+use chitin_context::budget::{BudgetLimits, LimitUnit};
+use chitin_context::files::FileOutcome;
+use chitin_context::{BudgetDecision, Context, CutCause, FragmentSource, tokens};
 use chitin_contract::{CANONICAL, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9};
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_protocol::text::utf16_len;
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ fn lines(count: usize) -> String {
 
 fn limited(given: Given, per_file: usize, total: Option<usize>) -> Given {
     Given {
-        limits: Limits {
+        limits: BudgetLimits {
             per_file,
             total,
             ..given.limits.clone()
@@ -28,9 +28,9 @@ fn limited(given: Given, per_file: usize, total: Option<usize>) -> Given {
     }
 }
 
-fn decision_of(context: &Context, name: &str) -> Decision {
+fn decision_of(context: &Context, name: &str) -> BudgetDecision {
     let file = context.files.files.iter().find(|file| &*file.name == name);
-    file.map_or(Decision::BuiltIn, |file| file.decision.clone())
+    file.map_or(BudgetDecision::BuiltIn, |file| file.decision.clone())
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_cut_file_keeps_its_beginning_and_its_end_and_says_so() {
 fn markers_are_spent_from_the_total_and_shortened_with_it() {
     let records = vec![
         missing("AGENTS.md"),
-        refused("SOUL.md", Refusal::OutsideRoot),
+        refused("SOUL.md", FileRefusal::OutsideRoot),
         missing("HEARTBEAT.md"),
         oversize("MEMORY.md", "Remember the tide.\n\n", 5_000_000),
         file("USER.md", "   \n\t\n"),
@@ -85,7 +85,7 @@ fn markers_are_spent_from_the_total_and_shortened_with_it() {
     let context = limited(given, 1000, Some(190)).context();
     let mut told = files_part(&context);
     for (record, outcome) in context.files.records.iter().zip(&context.files.outcomes) {
-        if let Outcome::LeftOut(left) = outcome {
+        if let FileOutcome::LeftOut(left) = outcome {
             let _ = write!(told, "\n{}: {left}", record.name);
         }
     }
@@ -131,11 +131,11 @@ fn causes_name_the_bound_that_was_hit() {
     let given = Given::new(&CANONICAL, records);
     let context = limited(given, 300, Some(600)).context();
     let causes = |name: &str| match decision_of(&context, name) {
-        Decision::Cut { causes, .. } => causes,
+        BudgetDecision::Cut { causes, .. } => causes,
         other => panic!("{name} is {other:?}"),
     };
     assert_eq!(causes("AGENTS.md"), [CutCause::PerFileLimit]);
-    assert_eq!(decision_of(&context, "SOUL.md"), Decision::Whole);
+    assert_eq!(decision_of(&context, "SOUL.md"), BudgetDecision::Whole);
     assert_eq!(causes("USER.md"), [CutCause::TotalLimit]);
 }
 
@@ -145,7 +145,7 @@ fn a_file_of_its_own_limit_leaves_the_others_alone() {
     let mut given = Given::new(&CANONICAL, records);
     given.limits.files = vec![("MEMORY.md".to_owned(), 10), ("MEMORY.md".to_owned(), 120)];
     let context = given.context();
-    assert_eq!(decision_of(&context, "TOOLS.md"), Decision::Whole);
+    assert_eq!(decision_of(&context, "TOOLS.md"), BudgetDecision::Whole);
     // What is kept is shared out three to one, so that a unit may be left over.
     assert!((118..=120).contains(&context.files.files[1].body.units));
 }
@@ -235,13 +235,16 @@ fn limits_in_tokens_hold_in_every_script() {
 fn limits_beyond_all_reason_are_harmless() {
     for unit in [LimitUnit::Characters, LimitUnit::Tokens] {
         let mut given = Given::new(&CANONICAL, vec![file("SOUL.md", lines(9))]);
-        given.limits = Limits {
+        given.limits = BudgetLimits {
             unit,
             user: Some(usize::MAX),
             ..given.limits
         };
         given = limited(given, usize::MAX, Some(usize::MAX));
-        assert_eq!(decision_of(&given.context(), "SOUL.md"), Decision::Whole);
+        assert_eq!(
+            decision_of(&given.context(), "SOUL.md"),
+            BudgetDecision::Whole
+        );
     }
 }
 
@@ -300,8 +303,8 @@ fn the_digest_keeps_the_rules_that_bind() {
         .pieces
         .iter()
         .filter_map(|piece| match piece.source {
-            Source::Rewritten { start, end } => Some(&rules[start..end]),
-            Source::Ours | Source::Given | Source::File { .. } => None,
+            FragmentSource::Rewritten { start, end } => Some(&rules[start..end]),
+            FragmentSource::Ours | FragmentSource::Given | FragmentSource::File { .. } => None,
         })
         .collect();
     insta::assert_debug_snapshot!(rewritten, @r#"

@@ -1,7 +1,7 @@
 //! What a provider can reuse from one turn to the next.
 
 use crate::given::{Given, file};
-use chitin_context::Origin;
+use chitin_context::FragmentOrigin;
 use chitin_context::cache::{BreakKind, common_prefix, volatile_above_boundary};
 use chitin_context::sections::{HostFacts, PromptFacts};
 use chitin_contract::{ALL, CANONICAL, OPENCLAW_2026_2};
@@ -25,9 +25,9 @@ fn broken(before: &Given, after: &Given) -> (BreakKind, String, String) {
         .map(|at| context.fragments[at].origin.clone())
     {
         None => "the end".to_owned(),
-        Some(Origin::File { name, .. }) => name.to_string(),
-        Some(Origin::Section { key }) => key.to_owned(),
-        Some(Origin::Boundary) => "boundary".to_owned(),
+        Some(FragmentOrigin::File { name, .. }) => name.to_string(),
+        Some(FragmentOrigin::Section { key }) => key.to_owned(),
+        Some(FragmentOrigin::Boundary) => "boundary".to_owned(),
     };
     (
         found.kind,
@@ -112,7 +112,7 @@ fn what_any_turn_may_change_is_reported_above_the_boundary() {
         let boundary = context
             .fragments
             .iter()
-            .position(|one| one.origin == Origin::Boundary);
+            .position(|one| one.origin == FragmentOrigin::Boundary);
         let volatile = volatile_above_boundary(&context);
         assert!(
             volatile.iter().all(|at| Some(*at) < boundary),

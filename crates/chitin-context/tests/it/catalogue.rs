@@ -5,7 +5,7 @@ use chitin_context::catalogue::{
     Catalogue, CatalogueLimits, CatalogueSkill, Form, LeftOutReason, RemoteNote, catalogue,
     counted_guidance, counted_notice, guidance, limits,
 };
-use chitin_context::fragment::Source;
+use chitin_context::fragment::FragmentSource;
 use chitin_contract::{
     ALL, CANONICAL, CatalogueFitting, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9,
 };
@@ -306,7 +306,7 @@ fn fixed_words_are_ours_and_the_rest_is_given() {
     let listed = list(&fleet(), ROOMY, &CANONICAL);
     for piece in &listed.pieces {
         let is_skill = piece.text.as_str().contains("<name>");
-        assert_eq!(piece.source == Source::Given, is_skill);
+        assert_eq!(piece.source == FragmentSource::Given, is_skill);
     }
 }
 

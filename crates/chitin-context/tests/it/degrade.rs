@@ -2,9 +2,9 @@
 
 use crate::given::{Given, extra, file};
 use chitin_context::budget::LimitUnit;
-use chitin_context::degrade::{Plan, Step, Which, assemble_within};
+use chitin_context::degrade::{ShrinkPlan, ShrinkStep, Which, assemble_within};
 use chitin_context::view::{FileState, view};
-use chitin_context::{CutCause, Decision, tokens};
+use chitin_context::{BudgetDecision, CutCause, tokens};
 use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
 use std::fmt::Write as _;
 
@@ -23,8 +23,8 @@ fn harbor() -> Given {
 }
 
 #[expect(clippy::unwrap_used, reason = "the plan is built in")]
-fn memory_first() -> Plan {
-    Plan::built_in("memory-first").unwrap()
+fn memory_first() -> ShrinkPlan {
+    ShrinkPlan::built_in("memory-first").unwrap()
 }
 
 #[test]
@@ -56,20 +56,20 @@ fn steps_are_taken_in_order_until_the_prompt_fits() {
 /// An extra file may have the name of one in the root. Leaving it out leaves the other alone.
 #[test]
 fn a_step_about_extras_does_not_touch_the_root_file_of_the_same_name() {
-    let plan = Plan {
+    let plan = ShrinkPlan {
         name: "no-extras".to_owned(),
-        steps: vec![Step {
+        steps: vec![ShrinkStep {
             files: vec![Which::Extras],
             keep: 0,
         }],
     };
     let (context, degraded) = assemble_within(&harbor().turn(), &plan, 1);
     assert_eq!((degraded.taken, degraded.fits()), (1, false));
-    assert_eq!(context.files.files[0].decision, Decision::Whole);
+    assert_eq!(context.files.files[0].decision, BudgetDecision::Whole);
     let left = &context.files.files[3];
     assert_eq!(
         left.decision,
-        Decision::Cut {
+        BudgetDecision::Cut {
             limit: 0,
             causes: vec![CutCause::Plan]
         }
@@ -92,9 +92,9 @@ fn a_step_about_extras_does_not_touch_the_root_file_of_the_same_name() {
 /// To say that a file was left out takes a line; a file that is shorter than that stays.
 #[test]
 fn a_short_file_is_not_replaced_by_a_longer_excuse() {
-    let plan = Plan {
+    let plan = ShrinkPlan {
         name: "nothing".to_owned(),
-        steps: vec![Step {
+        steps: vec![ShrinkStep {
             files: vec![Which::All],
             keep: 0,
         }],
@@ -116,9 +116,9 @@ fn a_short_file_is_not_replaced_by_a_longer_excuse() {
 fn plans_and_totals_hold_together() {
     let mut given = harbor();
     given.limits.total = Some(2000);
-    let plan = Plan {
+    let plan = ShrinkPlan {
         name: "nothing".to_owned(),
-        steps: vec![Step {
+        steps: vec![ShrinkStep {
             files: vec![Which::parse("MEMORY.md")],
             keep: 0,
         }],
@@ -140,6 +140,6 @@ fn plans_work_in_tokens_and_in_other_scripts() {
     let whole = tokens::estimate(&given.context().system());
     let (context, degraded) = assemble_within(&given.turn(), &memory_first(), whole - 200);
     assert!(degraded.fits() && degraded.taken == 1, "{degraded:?}");
-    assert_eq!(context.files.files[0].decision, Decision::Whole);
+    assert_eq!(context.files.files[0].decision, BudgetDecision::Whole);
     assert!(context.system().contains("truncated MEMORY.md"));
 }

@@ -5,7 +5,7 @@ use chitin_context::Context;
 use chitin_context::tokens;
 use chitin_context::view::{FileState, view};
 use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use std::fmt::Write as _;
 
 const SOUL: &str = "---\ntitle: voice\n---\nCalm.\n\n\n\nKind.\nVery long line number eight, which goes on.\n9\n10\n11\n12\n13\n14\n15\nLast.\n\n";
@@ -14,7 +14,7 @@ fn harbor() -> Context {
     let records = vec![
         missing("AGENTS.md"),
         file("SOUL.md", SOUL),
-        refused("USER.md", Refusal::Hardlinked),
+        refused("USER.md", FileRefusal::Hardlinked),
         file("MEMORY.md", ""),
     ];
     let mut given = Given::new(&CANONICAL, records);
@@ -150,7 +150,7 @@ fn a_name_stands_for_every_file_that_has_the_line() {
 fn a_file_that_was_not_read_is_never_called_whole() {
     let context = Given::new(
         &OPENCLAW_2026_9,
-        vec![refused("SOUL.md", Refusal::TooLarge)],
+        vec![refused("SOUL.md", FileRefusal::TooLarge)],
     )
     .context();
     let shown = view(&context, &mut tokens::estimate);

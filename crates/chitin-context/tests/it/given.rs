@@ -1,14 +1,14 @@
 //! A turn put together in a few words.
 
-use chitin_context::budget::Limits;
+use chitin_context::budget::BudgetLimits;
 use chitin_context::memory_results::MemoryResult;
 use chitin_context::sections::PromptFacts;
-use chitin_context::{Context, TellCuts, Turn, assemble};
+use chitin_context::{Context, TellCuts, TurnInputs, assemble};
 use chitin_contract::Contract;
-use chitin_protocol::record::{Oversize, Refusal};
+use chitin_protocol::record::{FileRefusal, OversizeFile};
 use chitin_workspace::Workspace;
 use chitin_workspace::filter::TurnFacts;
-use chitin_workspace::snapshot::{Content, Record, RecordState};
+use chitin_workspace::snapshot::{FileContent, Record, RecordState};
 use std::sync::Arc;
 
 /// Everything that a turn is made of, owned.
@@ -17,7 +17,7 @@ pub(crate) struct Given {
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) extras: Vec<Record>,
     pub(crate) facts: TurnFacts<'static>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: BudgetLimits,
     pub(crate) projects: Vec<String>,
     pub(crate) prompt: Arc<PromptFacts>,
     pub(crate) memory: Vec<MemoryResult>,
@@ -31,7 +31,7 @@ impl Given {
             workspace: Arc::new(Workspace::from_records("/w", contract, records)),
             extras: Vec::new(),
             facts: TurnFacts::default(),
-            limits: Limits::of(contract),
+            limits: BudgetLimits::of(contract),
             projects: Vec::new(),
             prompt: Arc::new(PromptFacts::default()),
             memory: Vec::new(),
@@ -48,8 +48,8 @@ impl Given {
         }
     }
 
-    pub(crate) fn turn(&self) -> Turn<'_> {
-        Turn {
+    pub(crate) fn turn(&self) -> TurnInputs<'_> {
+        TurnInputs {
             workspace: &self.workspace,
             extras: &self.extras,
             facts: &self.facts,
@@ -70,18 +70,18 @@ impl Given {
 pub(crate) fn file(name: &str, text: impl Into<Box<str>>) -> Record {
     record(
         name,
-        RecordState::Present(Arc::new(Content::in_memory(text))),
+        RecordState::Present(Arc::new(FileContent::in_memory(text))),
     )
 }
 
 /// A file of the root of which only the beginning was read.
 pub(crate) fn oversize(name: &str, text: &str, size: u64) -> Record {
-    let content = Content {
-        oversize: Some(Oversize {
+    let content = FileContent {
+        oversize: Some(OversizeFile {
             size,
             kept: text.len() as u64,
         }),
-        ..Content::in_memory(text)
+        ..FileContent::in_memory(text)
     };
     record(name, RecordState::Present(Arc::new(content)))
 }
@@ -90,7 +90,7 @@ pub(crate) fn missing(name: &str) -> Record {
     record(name, RecordState::Missing)
 }
 
-pub(crate) fn refused(name: &str, reason: Refusal) -> Record {
+pub(crate) fn refused(name: &str, reason: FileRefusal) -> Record {
     record(name, RecordState::Refused(reason))
 }
 

@@ -1,7 +1,9 @@
 //! Models: which one a name means, and what a request to it costs.
 
-use chitin_context::models::{self, Cost, DEFAULT, Model, Tokens, cost, find, window_share};
-use chitin_context::tokens::{Basis, Counting, Encoding};
+use chitin_context::models::{
+    self, Cost, DEFAULT, ModelFacts, RequestTokens, cost, find, window_share,
+};
+use chitin_context::tokens::{Basis, Counting, TokenEncoding};
 use chitin_protocol::config::ModelSettings;
 use proptest::prelude::*;
 use serde_json::json;
@@ -12,7 +14,7 @@ fn listed(name: &str) -> Option<&'static str> {
 }
 
 #[expect(clippy::expect_used, reason = "the tests name models that are there")]
-fn built_in(name: &str) -> Model {
+fn built_in(name: &str) -> ModelFacts {
     find(name, &BTreeMap::new()).expect("a model of the list")
 }
 
@@ -107,7 +109,7 @@ fn configuration_corrects_and_adds() {
 
 #[test]
 fn costs_are_exact_and_long_prompts_cost_what_they_cost() {
-    let usage = Tokens {
+    let usage = RequestTokens {
         fresh: 1_000,
         cache_write: 20_000,
         cache_read: 50_000,
@@ -117,15 +119,15 @@ fn costs_are_exact_and_long_prompts_cost_what_they_cost() {
     // 1000 × 2 $ + 20000 × 2.50 $ + 50000 × 0.20 $ + 800 × 10 $, by the million.
     assert_eq!(shown("claude-sonnet-5-5", usage), "$0.0700");
     assert_eq!(shown("ollama/whatever", usage), "$0.0000");
-    let long = Tokens {
+    let long = RequestTokens {
         cache_read: 100_000,
         ..usage
     };
     assert_eq!(shown("claude-haiku-5-5", usage), "$0.0035");
     assert_eq!(shown("claude-haiku-5-5", long), "$0.0200");
-    let one = Tokens {
+    let one = RequestTokens {
         cache_read: 1,
-        ..Tokens::default()
+        ..RequestTokens::default()
     };
     assert_eq!(shown("deepseek-v4-flash", one), "$0.000000003");
     assert_eq!(
@@ -160,7 +162,7 @@ fn shares_of_a_window_are_rounded_up() {
 fn counts_for_a_model_say_whether_its_maker_published_how() {
     let text = "Berth 14 is free until Sunday.";
     let count = |name: &str, counting| built_in(name).count(text, counting);
-    let exact = Counting::Exact(Encoding::O200kBase);
+    let exact = Counting::Exact(TokenEncoding::O200kBase);
     assert_eq!(count("gpt-5.4", exact).basis, Basis::Tokenizer);
     assert_eq!(count("gemini-3.1-pro", exact).basis, Basis::Neighbour);
     assert_eq!(
@@ -195,7 +197,7 @@ proptest! {
     fn no_name_and_no_usage_is_too_odd(name in "\\PC{0,200}", tokens in any::<[u64; 4]>()) {
         let _ = find(&name, &BTreeMap::new());
         let [fresh, cache_write, cache_read, output] = tokens;
-        let usage = Tokens { fresh, cache_write, cache_read, output };
+        let usage = RequestTokens { fresh, cache_write, cache_read, output };
         prop_assert!(cost(&built_in(DEFAULT), usage).is_some());
         prop_assert!(window_share(&built_in(DEFAULT), fresh).is_some());
     }

@@ -3,9 +3,11 @@
 use chitin_context::budget::embedded;
 use chitin_context::cache::{common_prefix, volatile_above_boundary};
 use chitin_context::explain::Whence;
-use chitin_context::files::Outcome;
+use chitin_context::files::FileOutcome;
 use chitin_context::view::{FileState, view};
-use chitin_context::{Context, Decision, Origin, Role, Size, Source, tokens};
+use chitin_context::{
+    BudgetDecision, Context, FragmentOrigin, FragmentRole, FragmentSource, Size, tokens,
+};
 use chitin_contract::{CutRule, PairRule, TotalCause};
 use std::collections::BTreeSet;
 
@@ -45,11 +47,11 @@ fn fragments_make_the_prompt(context: &Context) {
         // A release that counts the half of a character which a cut has lost has one at either side of it.
         let lost = fragment.injected.units - Size::of(&text).units;
         let halves = match (&fragment.decision, context.contract.budgets.pairs) {
-            (Decision::BuiltIn, _) | (_, PairRule::LeftOut) => 0,
+            (BudgetDecision::BuiltIn, _) | (_, PairRule::LeftOut) => 0,
             (_, PairRule::HalfCounts) => 2,
         };
         assert!(lost <= halves, "{lost} units too many in {text:?}");
-        if fragment.role == Role::System {
+        if fragment.role == FragmentRole::System {
             joined.push_str(&text);
         }
     }
@@ -71,7 +73,7 @@ fn fragments_make_the_prompt(context: &Context) {
 fn sources_are_true(context: &Context) {
     let mut seen = BTreeSet::new();
     for (record, outcome) in context.files.outcomes.iter().enumerate() {
-        let is_in = matches!(outcome, Outcome::In { .. });
+        let is_in = matches!(outcome, FileOutcome::In { .. });
         let Some((index, fragment)) = context.fragment_of(record) else {
             // The barest prompt has no place for files.
             assert!(!is_in || files_are_nowhere(context));
@@ -86,13 +88,22 @@ fn sources_are_true(context: &Context) {
             .map_or("", |content| &*content.text);
         for piece in &*fragment.pieces {
             match piece.source {
-                Source::File { start, end } => assert_eq!(piece.text.as_str(), &text[start..end]),
-                Source::Rewritten { start, end } => assert!(!text[start..end].trim().is_empty()),
-                Source::Ours | Source::Given => {}
+                FragmentSource::File { start, end } => {
+                    assert_eq!(piece.text.as_str(), &text[start..end]);
+                }
+                FragmentSource::Rewritten { start, end } => {
+                    assert!(!text[start..end].trim().is_empty());
+                }
+                FragmentSource::Ours | FragmentSource::Given => {}
             }
         }
     }
-    let of_files = |index: &usize| matches!(context.fragments[*index].origin, Origin::File { .. });
+    let of_files = |index: &usize| {
+        matches!(
+            context.fragments[*index].origin,
+            FragmentOrigin::File { .. }
+        )
+    };
     let all: BTreeSet<usize> = (0..context.fragments.len()).filter(of_files).collect();
     assert_eq!(seen, all);
 }
@@ -101,7 +112,7 @@ fn files_are_nowhere(context: &Context) -> bool {
     context
         .fragments
         .iter()
-        .all(|fragment| !matches!(fragment.origin, Origin::File { .. }))
+        .all(|fragment| !matches!(fragment.origin, FragmentOrigin::File { .. }))
 }
 
 fn regions_tile_every_file(context: &Context) {
@@ -127,8 +138,10 @@ fn regions_tile_every_file(context: &Context) {
             .into_iter()
             .flat_map(|(_, fragment)| fragment.pieces.iter())
             .flat_map(|piece| match piece.source {
-                Source::File { start, end } => start..end,
-                Source::Ours | Source::Given | Source::Rewritten { .. } => 0..0,
+                FragmentSource::File { start, end } => start..end,
+                FragmentSource::Ours | FragmentSource::Given | FragmentSource::Rewritten { .. } => {
+                    0..0
+                }
             })
             .collect();
         assert_eq!(kept, shown.len(), "{regions:?}");
@@ -144,13 +157,13 @@ fn budgets_hold(context: &Context) {
         sum += measure;
         let whole = embedded(record, contract).map(|body| body.text());
         match &file.decision {
-            Decision::Whole => assert_eq!(Some(file.body.text()), whole),
-            Decision::Cut { causes, .. } => assert!(!causes.is_empty()),
-            Decision::Missing | Decision::Refused { .. } => {
+            BudgetDecision::Whole => assert_eq!(Some(file.body.text()), whole),
+            BudgetDecision::Cut { causes, .. } => assert!(!causes.is_empty()),
+            BudgetDecision::Missing | BudgetDecision::Refused { .. } => {
                 assert_eq!(whole, None);
                 continue;
             }
-            Decision::BuiltIn => unreachable!("files are not built in"),
+            BudgetDecision::BuiltIn => unreachable!("files are not built in"),
         }
         if contract.budgets.cut == CutRule::Fitted && limits.plan_for(&file.path) != Some(0) {
             let bound = limits.of_record(record).max(1);
@@ -186,7 +199,10 @@ fn views_agree(context: &Context) {
     let view = view(context, &mut tokens::estimate);
     assert_eq!(view.total.bytes, system.len());
     let mut at = 0;
-    let in_system = view.fragments.iter().filter(|one| one.role == Role::System);
+    let in_system = view
+        .fragments
+        .iter()
+        .filter(|one| one.role == FragmentRole::System);
     for (shown, fragment) in in_system.zip(context.system_fragments()) {
         assert_eq!(shown.start, at);
         assert_eq!(system[shown.start..shown.end], fragment.text());
@@ -224,7 +240,7 @@ fn lines_lead_to_files_and_back(context: &Context) {
         assert_eq!(parts, lines[at]);
         assert!(!explained.parts.is_empty() || number == lines.len());
         for part in &explained.parts {
-            assert_eq!(context.fragments[part.fragment].role, Role::System);
+            assert_eq!(context.fragments[part.fragment].role, FragmentRole::System);
             let Whence::File { path, line } = &part.from else {
                 continue;
             };

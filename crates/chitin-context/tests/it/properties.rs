@@ -2,14 +2,14 @@
 
 use crate::given::{Given, extra, file, missing, oversize, refused};
 use crate::promises::{self, NAMES};
-use chitin_context::budget::{LimitUnit, Limits};
+use chitin_context::budget::{BudgetLimits, LimitUnit};
 use chitin_context::cache::common_prefix;
-use chitin_context::degrade::{Plan, assemble_within};
+use chitin_context::degrade::{ShrinkPlan, assemble_within};
 use chitin_context::memory_results::{self, MemoryResult};
 use chitin_context::sections::{PromptFacts, PromptMode};
 use chitin_context::{Assembler, TellCuts, tokens};
 use chitin_contract::{ALL, ATMOSPHERE, CANONICAL, Contract};
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_workspace::adapter::{Sections, system_prompt};
 use chitin_workspace::filter::{ContextMode, RunKind, TurnFacts};
 use chitin_workspace::seed::BootstrapMode;
@@ -55,7 +55,7 @@ fn record(name: &'static str) -> impl Strategy<Value = Record> {
         6 => text().prop_map(move |text| file(name, text)),
         1 => text().prop_map(move |text| oversize(name, &text, 4_000_000)),
         1 => Just(missing(name)),
-        1 => select(vec![Refusal::OutsideRoot, Refusal::TooLarge])
+        1 => select(vec![FileRefusal::OutsideRoot, FileRefusal::TooLarge])
             .prop_map(move |reason| refused(name, reason)),
     ]
 }
@@ -84,7 +84,7 @@ fn bound() -> impl Strategy<Value = usize> {
     ]
 }
 
-fn limits() -> impl Strategy<Value = Limits> {
+fn limits() -> impl Strategy<Value = BudgetLimits> {
     (
         select(vec![LimitUnit::Characters, LimitUnit::Tokens]),
         bound(),
@@ -92,7 +92,7 @@ fn limits() -> impl Strategy<Value = Limits> {
         prop::option::of(bound()),
         prop::collection::vec((select(&NAMES[..]).prop_map(str::to_owned), bound()), 0..2),
     )
-        .prop_map(|(unit, per_file, total, user, files)| Limits {
+        .prop_map(|(unit, per_file, total, user, files)| BudgetLimits {
             unit,
             per_file,
             total,
@@ -210,15 +210,15 @@ proptest! {
     #[test]
     fn a_plan_takes_as_few_steps_as_it_can(
         given in given(),
-        name in select(&Plan::NAMES[..]),
+        name in select(&ShrinkPlan::NAMES[..]),
         allowed in 0usize..4000,
     ) {
-        let plan = Plan::built_in(name).unwrap();
+        let plan = ShrinkPlan::built_in(name).unwrap();
         let (context, degraded) = assemble_within(&given.turn(), &plan, allowed);
         promises::check(&context);
         prop_assert!(degraded.fits() || degraded.taken == plan.steps.len());
         if degraded.taken > 0 {
-            let fewer = Plan { steps: plan.steps[..degraded.taken - 1].to_vec(), ..plan };
+            let fewer = ShrinkPlan { steps: plan.steps[..degraded.taken - 1].to_vec(), ..plan };
             let (_, before) = assemble_within(&given.turn(), &fewer, allowed);
             prop_assert!(!before.fits());
         }
@@ -266,7 +266,7 @@ proptest! {
         turn in 0usize..9,
     ) {
         let mut given = given;
-        given.limits = Limits { total: None, ..Limits::of(&CANONICAL) };
+        given.limits = BudgetLimits { total: None, ..BudgetLimits::of(&CANONICAL) };
         given.extras.dedup_by(|one, other| one.path == other.path);
         let mut records = given.workspace.records().to_vec();
         let by = turn.min(records.len());
@@ -283,7 +283,7 @@ proptest! {
         added in text(),
     ) {
         let mut given = given;
-        given.limits = Limits { total: None, per_file: 1_000_000, ..Limits::of(&CANONICAL) };
+        given.limits = BudgetLimits { total: None, per_file: 1_000_000, ..BudgetLimits::of(&CANONICAL) };
         let mut records = given.workspace.records().to_vec();
         let at = at.min(records.len());
         records.truncate(at);

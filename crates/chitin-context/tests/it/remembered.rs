@@ -1,8 +1,8 @@
 //! Turn after turn: what is remembered never shows.
 
-use chitin_context::budget::Limits;
+use chitin_context::budget::BudgetLimits;
 use chitin_context::sections::PromptFacts;
-use chitin_context::{Assembler, TellCuts, Turn, assemble};
+use chitin_context::{Assembler, TellCuts, TurnInputs, assemble};
 use chitin_contract::ALL;
 use chitin_test::TestEnv;
 use chitin_workspace::Workspace;
@@ -43,15 +43,19 @@ fn step() -> impl Strategy<Value = Step> {
     )
 }
 
-fn with_turn<T>(workspace: &Arc<Workspace>, step: &Step, make: impl FnOnce(&Turn<'_>) -> T) -> T {
+fn with_turn<T>(
+    workspace: &Arc<Workspace>,
+    step: &Step,
+    make: impl FnOnce(&TurnInputs<'_>) -> T,
+) -> T {
     let projects: &[String] = if step.project { &["x".to_owned()] } else { &[] };
-    make(&Turn {
+    make(&TurnInputs {
         workspace,
         extras: &[],
         facts: &TurnFacts::default(),
-        limits: &Limits {
+        limits: &BudgetLimits {
             per_file: step.per_file,
-            ..Limits::of(workspace.contract())
+            ..BudgetLimits::of(workspace.contract())
         },
         projects,
         prompt: &Arc::new(PromptFacts {

@@ -1,10 +1,10 @@
 //! The prompt's own sections: what a run is told, in which order, at which price.
 
 use chitin_context::sections::{
-    Citations, Confinement, Delegation, HostFacts, ModelAlias, Placed, PromptFacts, PromptMode,
-    Reactions, Reasoning, Slot, ToolFact, bootstrap_notice, section_keys, sections,
+    Confinement, Delegation, HostFacts, ModelAlias, Placed, PromptFacts, PromptMode, Reactions,
+    Reasoning, ReplyCitations, Slot, ToolFact, bootstrap_notice, section_keys, sections,
 };
-use chitin_context::{CacheClass, Fragment, Origin, Role, Size, Source};
+use chitin_context::{CacheClass, Fragment, FragmentOrigin, FragmentRole, FragmentSource, Size};
 use chitin_contract::{
     ALL, ATMOSPHERE, CANONICAL, Contract, OPENCLAW_2026_2, OPENCLAW_2026_4, OPENCLAW_2026_9,
     SectionKey,
@@ -55,7 +55,7 @@ fn harbor() -> PromptFacts {
 fn rich() -> PromptFacts {
     PromptFacts {
         deferred_tools: Some("- calendar: Plans.".into()),
-        citations: Citations::Hidden,
+        citations: ReplyCitations::Hidden,
         bootstrap_file: true,
         documentation: Some("/usr/share/doc".into()),
         owners: vec!["+351 1".to_owned(), "+351 2".to_owned()],
@@ -109,8 +109,8 @@ fn keys(contract: &Contract, facts: &PromptFacts) -> Vec<&'static str> {
     fragments(contract, facts)
         .iter()
         .map(|fragment| match fragment.origin {
-            Origin::Section { key } => key,
-            Origin::File { .. } | Origin::Boundary => "not a section",
+            FragmentOrigin::Section { key } => key,
+            FragmentOrigin::File { .. } | FragmentOrigin::Boundary => "not a section",
         })
         .collect()
 }
@@ -253,18 +253,18 @@ fn memory_is_spoken_of_as_far_as_tools_reach() {
         };
         let found = fragments(contract, &facts).into_iter().find(|fragment| {
             fragment.origin
-                == Origin::Section {
+                == FragmentOrigin::Section {
                     key: "memory-recall",
                 }
         });
         found.map(|fragment| fragment.text()).unwrap_or_default()
     };
     for contract in [&CANONICAL, &OPENCLAW_2026_4, &OPENCLAW_2026_9] {
-        assert_eq!(recall(contract, &["read"], Citations::Shown), "");
-        let search = recall(contract, &["memory_search"], Citations::Shown);
+        assert_eq!(recall(contract, &["read"], ReplyCitations::Shown), "");
+        let search = recall(contract, &["memory_search"], ReplyCitations::Shown);
         assert!(search.contains("memory_search") && !search.contains("memory_get"));
         assert!(search.contains("Source: <path#line>"));
-        let get = recall(contract, &["memory_get"], Citations::Hidden);
+        let get = recall(contract, &["memory_get"], ReplyCitations::Hidden);
         assert!(get.contains("memory_get") && !get.contains("memory_search"));
         assert!(!get.contains("Source:"));
     }
@@ -275,7 +275,7 @@ fn a_pending_set_up_is_announced_where_the_contract_says() {
     let notice = |contract: &Contract, mode| bootstrap_notice(&contract.prompt, mode);
     let full = notice(&OPENCLAW_2026_4, BootstrapMode::Full).unwrap();
     assert!(full.text().starts_with("[Bootstrap pending]\n"));
-    assert_eq!(full.role, Role::BeforeUser);
+    assert_eq!(full.role, FragmentRole::BeforeUser);
     let limited = notice(&OPENCLAW_2026_4, BootstrapMode::Limited).unwrap();
     assert_ne!(full.text(), limited.text());
     assert!(notice(&OPENCLAW_2026_4, BootstrapMode::None).is_none());
@@ -344,7 +344,7 @@ fn our_own_words_stay_cheap() {
         fragments(contract, facts)
             .iter()
             .flat_map(|fragment| fragment.pieces.iter())
-            .filter(|piece| piece.source == Source::Ours)
+            .filter(|piece| piece.source == FragmentSource::Ours)
             .map(|piece| Size::of(piece.text.as_str()).units)
             .sum()
     };
@@ -371,9 +371,12 @@ fn our_own_words_stay_cheap() {
 fn sizes_and_sources_are_told() {
     for fragment in fragments(&CANONICAL, &harbor()) {
         assert_eq!(fragment.injected, Size::of(&fragment.text()));
-        assert_eq!(fragment.role, Role::System);
+        assert_eq!(fragment.role, FragmentRole::System);
         for piece in &*fragment.pieces {
-            assert!(matches!(piece.source, Source::Ours | Source::Given));
+            assert!(matches!(
+                piece.source,
+                FragmentSource::Ours | FragmentSource::Given
+            ));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Token counts: how good the guess is, what it promises, and that exact counts are exact.
 
 use chitin_context::tokens::exact::{count, measure};
-use chitin_context::tokens::{Basis, Counting, Encoding, TokenCount, estimate, units_within};
+use chitin_context::tokens::{Basis, Counting, TokenCount, TokenEncoding, estimate, units_within};
 use chitin_protocol::text::{utf16_len, utf16_prefix};
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -33,7 +33,7 @@ const SAMPLES: &[(&str, &str)] = samples![
     "emoji.txt",
 ];
 
-const ENCODING: Encoding = Encoding::O200kBase;
+const ENCODING: TokenEncoding = TokenEncoding::O200kBase;
 
 /// How much more than the exact count the estimate is, in tenths of a percent.
 fn error(text: &str) -> i64 {

@@ -3,10 +3,10 @@
 use crate::given::{Given, extra, file, files_part};
 use chitin_config::settings::TruncationWarning;
 use chitin_context::memory_results::MemoryResult;
-use chitin_context::refresh::{Frozen, Refresh, with_dynamic_files};
+use chitin_context::refresh::{Frozen, RefreshRule, with_dynamic_files};
 use chitin_context::report::Announced;
 use chitin_context::sections::{PromptFacts, PromptMode};
-use chitin_context::{Assembler, Context, Role, TellCuts};
+use chitin_context::{Assembler, Context, FragmentRole, TellCuts};
 use chitin_contract::{ALL, CANONICAL, Contract, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_protocol::config::RefreshSetting;
 use chitin_protocol::settings::RecallPlace;
@@ -200,8 +200,13 @@ fn notices_stand_where_the_contract_has_them() {
             || context.system().contains("## Bootstrap Context Notice");
         let _ = writeln!(told, "(cuts are told in a section: {is_section})");
         given.cuts = TellCuts::No;
-        assert!(given.context().beside_user(Role::AfterUser).is_none());
-        assert_eq!(given.context().beside_user(Role::System), None);
+        assert!(
+            given
+                .context()
+                .beside_user(FragmentRole::AfterUser)
+                .is_none()
+        );
+        assert_eq!(given.context().beside_user(FragmentRole::System), None);
     }
     insta::assert_snapshot!(told);
 }
@@ -260,7 +265,7 @@ fn after_an_edit_the_other_files_are_not_cut_again() {
     assert_eq!(places, [1]);
 }
 
-fn look(frozen: &mut Frozen<u32>, key: Option<&str>, refresh: Refresh, now: u32) -> u32 {
+fn look(frozen: &mut Frozen<u32>, key: Option<&str>, refresh: RefreshRule, now: u32) -> u32 {
     let Ok(seen) = frozen.take(key, refresh, || Ok::<_, Infallible>(now));
     seen
 }
@@ -268,35 +273,35 @@ fn look(frozen: &mut Frozen<u32>, key: Option<&str>, refresh: Refresh, now: u32)
 #[test]
 fn a_session_keeps_what_it_began_with_until_it_is_released() {
     let mut frozen = Frozen::new(8);
-    assert_eq!(look(&mut frozen, Some("a"), Refresh::Session, 1), 1);
-    assert_eq!(look(&mut frozen, Some("a"), Refresh::Session, 2), 1);
-    assert_eq!(look(&mut frozen, Some("b"), Refresh::Session, 2), 2);
-    assert_eq!(look(&mut frozen, Some("a"), Refresh::Live, 3), 3);
-    assert_eq!(look(&mut frozen, None, Refresh::Session, 3), 3);
+    assert_eq!(look(&mut frozen, Some("a"), RefreshRule::Session, 1), 1);
+    assert_eq!(look(&mut frozen, Some("a"), RefreshRule::Session, 2), 1);
+    assert_eq!(look(&mut frozen, Some("b"), RefreshRule::Session, 2), 2);
+    assert_eq!(look(&mut frozen, Some("a"), RefreshRule::Live, 3), 3);
+    assert_eq!(look(&mut frozen, None, RefreshRule::Session, 3), 3);
     frozen.release("a");
-    assert_eq!(look(&mut frozen, Some("a"), Refresh::Session, 4), 4);
-    assert_eq!(look(&mut frozen, Some("b"), Refresh::Session, 4), 2);
-    let failed: Result<u32, &str> = frozen.take(Some("c"), Refresh::Session, || Err("no disk"));
+    assert_eq!(look(&mut frozen, Some("a"), RefreshRule::Session, 4), 4);
+    assert_eq!(look(&mut frozen, Some("b"), RefreshRule::Session, 4), 2);
+    let failed: Result<u32, &str> = frozen.take(Some("c"), RefreshRule::Session, || Err("no disk"));
     assert_eq!(failed, Err("no disk"));
-    assert_eq!(look(&mut frozen, Some("c"), Refresh::Session, 5), 5);
+    assert_eq!(look(&mut frozen, Some("c"), RefreshRule::Session, 5), 5);
 }
 
 #[test]
 fn only_so_many_sessions_are_held_and_the_idle_ones_go_first() {
     let mut frozen = Frozen::new(2);
-    look(&mut frozen, Some("a"), Refresh::Session, 1);
-    look(&mut frozen, Some("b"), Refresh::Session, 1);
-    look(&mut frozen, Some("a"), Refresh::Session, 2);
-    look(&mut frozen, Some("c"), Refresh::Session, 2);
-    assert_eq!(look(&mut frozen, Some("a"), Refresh::Session, 3), 1);
-    assert_eq!(look(&mut frozen, Some("b"), Refresh::Session, 3), 3);
+    look(&mut frozen, Some("a"), RefreshRule::Session, 1);
+    look(&mut frozen, Some("b"), RefreshRule::Session, 1);
+    look(&mut frozen, Some("a"), RefreshRule::Session, 2);
+    look(&mut frozen, Some("c"), RefreshRule::Session, 2);
+    assert_eq!(look(&mut frozen, Some("a"), RefreshRule::Session, 3), 1);
+    assert_eq!(look(&mut frozen, Some("b"), RefreshRule::Session, 3), 3);
 }
 
 #[test]
 fn contracts_say_when_an_edit_shows() {
     let sessions: Vec<&str> = ALL
         .iter()
-        .filter(|contract| Refresh::of(contract) == Refresh::Session)
+        .filter(|contract| RefreshRule::of(contract) == RefreshRule::Session)
         .map(|contract| contract.name)
         .collect();
     assert_eq!(sessions, ["openclaw-2026.4"]);
@@ -321,9 +326,9 @@ fn a_held_session_still_sees_its_heartbeat_file() {
     };
     assert_eq!(held(&CANONICAL), ("new".to_owned(), "old".to_owned()));
     assert_eq!(held(&OPENCLAW_2026_4), ("old".to_owned(), "old".to_owned()));
-    let chosen = Refresh::chosen(&CANONICAL, Some(RefreshSetting::Session));
-    assert_eq!(chosen, Refresh::Session);
-    assert_eq!(Refresh::chosen(&CANONICAL, None), Refresh::Live);
+    let chosen = RefreshRule::chosen(&CANONICAL, Some(RefreshSetting::Session));
+    assert_eq!(chosen, RefreshRule::Session);
+    assert_eq!(RefreshRule::chosen(&CANONICAL, None), RefreshRule::Live);
 }
 
 /// Recalled memory is in the system prompt, or in the message between the markers of what is from the runtime; never in both.

@@ -152,7 +152,7 @@ pub struct MarkdownRules {
     /// What becomes of HTML in Markdown.
     pub html: Html,
     /// Which links are kept, and which file names are taken for links.
-    pub links: Links,
+    pub links: LinkRules,
     /// Whether emphasis may stand against Chinese, Japanese and Korean characters, and emoji count as signs.
     pub cjk_emphasis: bool,
     /// Whether code blocks name their language.
@@ -187,7 +187,7 @@ pub enum Html {
 /// Which links are kept, and which file names are taken for links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Links {
+pub enum LinkRules {
     /// All, but for file names whose link is their own name.
     Any,
     /// Those that Telegram can open; a file name that the author linked stays a link.
@@ -271,7 +271,7 @@ impl OutboundRules {
         markdown: MarkdownRules {
             spacing: Spacing::Tight,
             html: Html::Text,
-            links: Links::Any,
+            links: LinkRules::Any,
             cjk_emphasis: false,
             languages: false,
             splitting: Splitting::DropBlanks,
@@ -299,7 +299,7 @@ impl OutboundRules {
         markdown: MarkdownRules {
             spacing: Spacing::Source,
             html: Html::Tags,
-            links: Links::Openable,
+            links: LinkRules::Openable,
             cjk_emphasis: true,
             languages: true,
             splitting: Splitting::KeepBlanks,

@@ -44,7 +44,7 @@ pub struct TraceRules {
     /// How long one of its events may get, in bytes.
     pub trajectory_event_bytes: usize,
     /// What becomes of an event that is too long.
-    pub trajectory_oversize: Oversize,
+    pub trajectory_oversize: OversizeEvents,
     /// Whether an exported bundle holds the skills' part of the prompt and the report on it.
     pub export_prompt_parts: bool,
     /// How many values an exported record may have; what comes after them is left out.
@@ -96,7 +96,7 @@ pub enum TrajectoryPlace {
 /// What becomes of an event that is too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Oversize {
+pub enum OversizeEvents {
     /// Its longest fields are left out until it fits.
     Fields,
     /// All of its data is left out.
@@ -117,7 +117,7 @@ impl TraceRules {
         trajectory_tools: true,
         trajectory_requests: true,
         trajectory_costs: true,
-        trajectory_oversize: Oversize::Fields,
+        trajectory_oversize: OversizeEvents::Fields,
         ..Self::OPENCLAW_2026_4
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
@@ -140,7 +140,7 @@ impl TraceRules {
         trajectory_details: false,
         trajectory_bytes: 50 * 1024 * 1024,
         trajectory_event_bytes: 256 * 1024,
-        trajectory_oversize: Oversize::Data,
+        trajectory_oversize: OversizeEvents::Data,
         export_prompt_parts: true,
         export_values: None,
     };

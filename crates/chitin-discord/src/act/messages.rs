@@ -6,7 +6,7 @@ use crate::places;
 use crate::rest::{Body, Fault, Method};
 use crate::send;
 use crate::wire::Message;
-use chitin_gateway::surface::{Done, File};
+use chitin_gateway::surface::{OutgoingFile, SurfaceOutcome};
 use chitin_gateway::{Address, SurfaceError};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ pub(super) async fn edit(
     to: &Address,
     message: &str,
     text: &str,
-) -> Result<Done, SurfaceError> {
+) -> Result<SurfaceOutcome, SurfaceError> {
     let message = places::id(message, "message")?;
     let channel = account.channel_of(to).await?;
     let woken = send::woken(account, channel, to, text);
@@ -25,7 +25,7 @@ pub(super) async fn edit(
         .rest
         .call(Method::PATCH, &path, Body::Json(body))
         .await?;
-    Ok(Done::Done)
+    Ok(SurfaceOutcome::Done)
 }
 
 /// Takes a message of ours away. Others' messages stay, even where we could.
@@ -33,7 +33,7 @@ pub(super) async fn delete(
     account: &Account,
     to: &Address,
     message: &str,
-) -> Result<Done, SurfaceError> {
+) -> Result<SurfaceOutcome, SurfaceError> {
     let message = places::id(message, "message")?;
     let channel = account.channel_of(to).await?;
     let me = account.me().await?;
@@ -44,7 +44,7 @@ pub(super) async fn delete(
     }
     let path = format!("channels/{channel}/messages/{message}");
     account.rest.call(Method::DELETE, &path, Body::None).await?;
-    Ok(Done::Done)
+    Ok(SurfaceOutcome::Done)
 }
 
 pub(super) async fn download(
@@ -52,7 +52,7 @@ pub(super) async fn download(
     to: &Address,
     message: &str,
     wanted: Option<&str>,
-) -> Result<Done, SurfaceError> {
+) -> Result<SurfaceOutcome, SurfaceError> {
     let message = places::id(message, "message")?;
     let channel = account.channel_of(to).await?;
     let message = get(account, channel, message).await?;
@@ -89,8 +89,8 @@ pub(super) async fn download(
         .unwrap_or("application/octet-stream");
     // A name from the network is a name and nothing else.
     let name = file.filename.rsplit(['/', '\\']).next().unwrap_or_default();
-    Ok(Done::File {
-        file: File {
+    Ok(SurfaceOutcome::File {
+        file: OutgoingFile {
             name: name.to_owned(),
             mime: mime.to_owned(),
             bytes: bytes.into(),

@@ -7,7 +7,7 @@ use crate::ids::Id;
 use crate::places;
 use crate::rest::{Body, Method};
 use crate::wire::{Member, User};
-use chitin_gateway::surface::{Again, Done};
+use chitin_gateway::surface::{Again, SurfaceOutcome};
 use chitin_gateway::{Address, SurfaceError};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(super) async fn act(
     to: &Address,
     name: &str,
     fields: &Fields,
-) -> Result<Done, SurfaceError> {
+) -> Result<SurfaceOutcome, SurfaceError> {
     let value = match name {
         "thread-list" => {
             let archived = fields.get("includeArchived").and_then(Value::as_bool);
@@ -54,7 +54,7 @@ pub(super) async fn act(
         "channel-info" => channel(account, to).await?,
         _ => return Err(SurfaceError::unsupported(name)),
     };
-    Ok(Done::Other { value })
+    Ok(SurfaceOutcome::Other { value })
 }
 
 /// Returns a field that must be there.
@@ -81,12 +81,12 @@ async fn pin(
     to: &Address,
     fields: &Fields,
     method: Method,
-) -> Result<Done, SurfaceError> {
+) -> Result<SurfaceOutcome, SurfaceError> {
     let message = places::id(needed(fields, "messageId", "pin")?, "message")?;
     let channel = account.channel_of(to).await?;
     let path = format!("channels/{channel}/messages/pins/{message}");
     account.rest.call(method, &path, Body::None).await?;
-    Ok(Done::Done)
+    Ok(SurfaceOutcome::Done)
 }
 
 async fn pins(account: &Account, to: &Address) -> Result<Value, SurfaceError> {

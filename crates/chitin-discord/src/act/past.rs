@@ -5,9 +5,9 @@ use crate::compat::{PAGE, message};
 use crate::ids::Id;
 use crate::places;
 use crate::rest::Fault;
+use crate::text;
 use crate::wire::{Message, readable};
-use crate::words;
-use chitin_gateway::surface::{Done, Past};
+use chitin_gateway::surface::{PastMessage, SurfaceOutcome};
 use chitin_gateway::{Address, SurfaceError};
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -21,13 +21,13 @@ pub(super) async fn read(
     to: &Address,
     limit: u32,
     before: Option<&str>,
-) -> Result<Done, SurfaceError> {
+) -> Result<SurfaceOutcome, SurfaceError> {
     let channel = account.channel_of(to).await?;
     let mut before = before.map(|id| places::id(id, "message")).transpose()?;
     // Who we are decides which words are ours.
     let me = account.me().await?.id;
     let mut left = limit.min(MOST);
-    let mut messages: Vec<Past> = Vec::new();
+    let mut messages: Vec<PastMessage> = Vec::new();
     while left > 0 {
         let page = left.min(PAGE);
         let (came, oldest, found) = read_page(account, channel, page, before, me).await?;
@@ -39,7 +39,7 @@ pub(super) async fn read(
         before = oldest;
     }
     messages.reverse();
-    Ok(Done::Said { messages })
+    Ok(SurfaceOutcome::Said { messages })
 }
 
 /// Reads one page, the newest first. Returns how many came, the oldest of them, and what can be shown.
@@ -49,7 +49,7 @@ async fn read_page(
     count: u32,
     before: Option<Id>,
     me: Id,
-) -> Result<(u32, Option<Id>, Vec<Past>), Fault> {
+) -> Result<(u32, Option<Id>, Vec<PastMessage>), Fault> {
     let mut path = format!("channels/{channel}/messages?limit={count}");
     if let Some(before) = before {
         let _ = write!(path, "&before={before}");
@@ -69,13 +69,13 @@ async fn read_page(
 }
 
 /// Makes a record of a message. What hangs on it is named.
-pub(super) fn past(account: &Account, heard: &Message, me: Id) -> Past {
+pub(super) fn past(account: &Account, heard: &Message, me: Id) -> PastMessage {
     // A thread that hangs under a message begins with a sign that stands for that message.
     let shown = match &heard.replies_to {
         Some(first) if heard.kind == message::THREAD_STARTER => first,
         _ => heard,
     };
-    let mut text = words::said(shown, &account.ears.rooms, None);
+    let mut text = text::said(shown, &account.ears.rooms, None);
     let passed = shown.passed_on.iter();
     let passed = passed.flat_map(|snapshot| &snapshot.message.attachments);
     for file in shown.attachments.iter().chain(passed) {
@@ -88,7 +88,7 @@ pub(super) fn past(account: &Account, heard: &Message, me: Id) -> Past {
         .member
         .as_ref()
         .and_then(|member| member.nick.as_deref());
-    Past {
+    PastMessage {
         message_id: heard.id.to_string(),
         sender: Some(nick.unwrap_or(shown.author.shown()).to_owned()),
         own: shown.author.id == me,
@@ -98,7 +98,7 @@ pub(super) fn past(account: &Account, heard: &Message, me: Id) -> Past {
 }
 
 /// Makes records of a list of messages.
-pub(super) fn records(account: &Account, messages: Value, me: Id) -> Vec<Past> {
+pub(super) fn records(account: &Account, messages: Value, me: Id) -> Vec<PastMessage> {
     let messages = readable::<Message>(messages);
     messages
         .iter()

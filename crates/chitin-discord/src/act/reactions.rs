@@ -5,7 +5,7 @@ use crate::ids::Id;
 use crate::places;
 use crate::rest::{Body, Method};
 use crate::wire::{User, readable};
-use chitin_gateway::surface::Done;
+use chitin_gateway::surface::SurfaceOutcome;
 use chitin_gateway::{Address, SurfaceError};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
@@ -19,14 +19,14 @@ pub(super) async fn react(
     message: &str,
     emoji: &str,
     remove: bool,
-) -> Result<Done, SurfaceError> {
+) -> Result<SurfaceOutcome, SurfaceError> {
     let message = places::id(message, "message")?;
     let emoji = encoded(emoji)?;
     let channel = account.channel_of(to).await?;
     let path = format!("channels/{channel}/messages/{message}/reactions/{emoji}/@me");
     let method = if remove { Method::DELETE } else { Method::PUT };
     account.rest.call(method, &path, Body::None).await?;
-    Ok(Done::Done)
+    Ok(SurfaceOutcome::Done)
 }
 
 /// Tells which signs are under a message; who put one there when it is named.

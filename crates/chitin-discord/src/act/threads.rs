@@ -6,7 +6,7 @@ use crate::ids::Id;
 use crate::places;
 use crate::rest::{Body, Fault, Method};
 use crate::wire::{Channel, readable};
-use chitin_gateway::surface::Done;
+use chitin_gateway::surface::SurfaceOutcome;
 use chitin_gateway::{Address, SurfaceError};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(super) async fn create(
     name: &str,
     message: Option<&str>,
     minutes: Option<u32>,
-) -> Result<Done, SurfaceError> {
+) -> Result<SurfaceOutcome, SurfaceError> {
     let name: String = name.trim().chars().take(MOST_THREAD_NAME).collect();
     if name.is_empty() {
         return Err(SurfaceError::never("A thread needs a name."));
@@ -68,7 +68,7 @@ pub(super) async fn create(
         }
         Err(fault) => return Err(fault.into()),
     };
-    Ok(Done::Thread {
+    Ok(SurfaceOutcome::Thread {
         address: account.thread_address(thread),
     })
 }

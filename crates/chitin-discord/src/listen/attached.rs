@@ -1,8 +1,8 @@
 //! What hangs on a message: pictures are fetched, short texts are, anything else is only named.
 
 use crate::account::Account;
-use crate::ears::{files, hanging};
 use crate::fetch;
+use crate::intake::{files, hanging};
 use crate::wire::{Attachment, Message};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -8,7 +8,7 @@ const PORTAL: &str =
 
 /// Why a connection ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ConnectionEnd {
     /// We were told to end.
     Told,
     /// Another try may help.
@@ -20,7 +20,7 @@ pub(super) enum End {
     },
 }
 
-impl End {
+impl ConnectionEnd {
     /// The token is not taken.
     pub(super) fn token() -> Self {
         Self::failed(

@@ -1,7 +1,7 @@
 //! Messages of one channel are handed in one after the other; those of others need not wait for them, nor the heartbeats.
 
-use super::hear;
 use super::progress::{Number, Progress};
+use super::receive;
 use crate::account::Account;
 use crate::wire::Message;
 use chitin_gateway::Gateway;
@@ -44,7 +44,7 @@ impl Lanes {
             tasks.spawn(async move {
                 let work = async {
                     while let Some((number, message)) = waiting.recv().await {
-                        if hear::hear(&account, &gateway, &cancel, &message).await {
+                        if receive::hear(&account, &gateway, &cancel, &message).await {
                             progress.done(number);
                         }
                     }

@@ -6,25 +6,25 @@
 
 mod attached;
 mod end;
-mod hear;
 mod lanes;
 mod progress;
+mod receive;
 mod relay;
 mod shard;
 
 use crate::account::Account;
-use crate::ears::{self, Heard};
-use crate::memory::Memory;
+use crate::intake::{self, EventOutcome};
+use crate::positions::PositionStore;
 use crate::rest::{Fault, Why};
 use crate::settings::Url;
 use chitin_gateway::Gateway;
 use chitin_gateway::surface::Connection;
-use end::End;
+use end::ConnectionEnd;
 use futures_util::{FutureExt, StreamExt};
 use lanes::Lanes;
 use progress::Progress;
 use rustls::ClientConfig;
-use shard::Line;
+use shard::ShardConnection;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -39,7 +39,7 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// Which way events come.
-pub(crate) struct Way {
+pub(crate) struct EventTransport {
     /// Where they come from in place of Discord.
     pub(crate) gateway_url: Option<String>,
     /// TLS with authorities of the user's own, where there are any.
@@ -49,9 +49,9 @@ pub(crate) struct Way {
 /// Keeps one account connected and hands in what it hears, until it is told to end or nothing can help.
 pub(crate) async fn run(
     account: Arc<Account>,
-    way: Way,
+    way: EventTransport,
     gateway: Gateway,
-    memory: Arc<Memory>,
+    memory: Arc<PositionStore>,
     cancel: CancellationToken,
 ) {
     let progress = Arc::new(Progress::new(&memory, way.gateway_url.as_deref()));
@@ -74,7 +74,7 @@ pub(crate) async fn run(
 /// One account that listens.
 struct Listening<'a> {
     account: &'a Account,
-    way: Way,
+    way: EventTransport,
     lanes: &'a Lanes,
     progress: &'a Progress,
     cancel: &'a CancellationToken,
@@ -89,11 +89,11 @@ impl Listening<'_> {
         loop {
             account.ears.standing.set(Connection::Connecting { reason });
             match self.once().await {
-                End::Told => {
+                ConnectionEnd::Told => {
                     account.ears.standing.set(Connection::Idle);
                     return;
                 }
-                End::Failed { reason, hint } => {
+                ConnectionEnd::Failed { reason, hint } => {
                     let said = hint.as_deref().unwrap_or_default();
                     account.tell(&format!("{reason} {said}"));
                     account
@@ -102,7 +102,7 @@ impl Listening<'_> {
                         .set(Connection::Failed { reason, hint });
                     return;
                 }
-                End::Broken { reason: why } => {
+                ConnectionEnd::Broken { reason: why } => {
                     account.tell(&format!("{why} It is tried again."));
                     reason = Some(why.clone());
                     account
@@ -120,26 +120,26 @@ impl Listening<'_> {
     }
 
     /// Connects once, and listens until that ends. A mistake in the library below ends it too, and nothing else.
-    async fn once(&self) -> End {
+    async fn once(&self) -> ConnectionEnd {
         let place = tokio::select! {
             place = place(self.account) => place,
-            () = self.cancel.cancelled() => return End::Told,
+            () = self.cancel.cancelled() => return ConnectionEnd::Told,
         };
         let url = match place {
             Err(end) => return end,
             Ok(url) => self.way.gateway_url.clone().or(url),
         };
         let listening = AssertUnwindSafe(self.listen(url)).catch_unwind();
-        listening.await.unwrap_or_else(|_| End::Broken {
+        listening.await.unwrap_or_else(|_| ConnectionEnd::Broken {
             reason: "The connection ended in a way that it never should.".to_owned(),
         })
     }
 
-    async fn listen(&self, url: Option<String>) -> End {
+    async fn listen(&self, url: Option<String>) -> ConnectionEnd {
         let account = self.account;
-        let mut line = match Line::new(self, &self.way, url).await {
+        let mut line = match ShardConnection::new(self, &self.way, url).await {
             Ok(line) => line,
-            Err(reason) => return End::Broken { reason },
+            Err(reason) => return ConnectionEnd::Broken { reason },
         };
         let mut closed = None;
         let mut told = false;
@@ -148,12 +148,12 @@ impl Listening<'_> {
                 biased;
                 () = self.cancel.cancelled() => {
                     line.close(self.progress.is_kept()).await;
-                    return End::Told;
+                    return ConnectionEnd::Told;
                 }
                 next = line.shard.next() => next,
             };
             match next {
-                None => return End::of(closed),
+                None => return ConnectionEnd::of(closed),
                 Some(Ok(Message::Close(frame))) => {
                     closed = frame.map(|frame| frame.code);
                     let reason = Some("The connection broke.".to_owned());
@@ -161,23 +161,23 @@ impl Listening<'_> {
                     line.broke();
                 }
                 Some(Ok(Message::Text(text))) => {
-                    let read = ears::read(&account.ears, &text);
+                    let read = intake::read(&account.ears, &text);
                     if read.odd {
                         unreadable(account);
                     }
                     let heard = read.heard;
-                    let is_message = matches!(heard, Heard::Message(_));
+                    let is_message = matches!(heard, EventOutcome::Message(_));
                     let (session, url) = (line.shard.session(), line.resume_url());
                     let number = self.progress.heard(session, url.as_deref(), is_message);
                     match heard {
-                        Heard::Connected => {
+                        EventOutcome::Connected => {
                             told = false;
                             account.ears.standing.set(Connection::Connected);
                         }
-                        Heard::Message(message) => {
+                        EventOutcome::Message(message) => {
                             self.lanes.put((number, message), self.cancel).await;
                         }
-                        Heard::Nothing => {}
+                        EventOutcome::Nothing => {}
                     }
                 }
                 Some(Err(error)) => match error.kind() {
@@ -197,10 +197,10 @@ impl Listening<'_> {
 }
 
 /// Asks where to connect. A token that is not taken is found out here, before it counts as a failed connection.
-async fn place(account: &Account) -> Result<Option<String>, End> {
+async fn place(account: &Account) -> Result<Option<String>, ConnectionEnd> {
     let broken = |fault: Fault| match fault.why {
-        Why::Status(401) => End::token(),
-        _ => End::Broken {
+        Why::Status(401) => ConnectionEnd::token(),
+        _ => ConnectionEnd::Broken {
             reason: chitin_gateway::SurfaceError::from(fault).message,
         },
     };
@@ -210,7 +210,7 @@ async fn place(account: &Account) -> Result<Option<String>, End> {
         Ok(told) => {
             if told["session_start_limit"]["remaining"].as_u64() == Some(0) {
                 let reason = "Discord lets this bot connect no more today.".to_owned();
-                return Err(End::Broken { reason });
+                return Err(ConnectionEnd::Broken { reason });
             }
             let url = told["url"]
                 .as_str()

@@ -1,7 +1,7 @@
 //! How far the events of an account were handed in. What came after that is asked for again after a restart.
 
 use crate::account::Account;
-use crate::memory::{Memory, Point};
+use crate::positions::{Point, PositionStore};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +12,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// How far events were handed in.
 pub(super) struct Progress {
-    memory: Arc<Memory>,
+    memory: Arc<PositionStore>,
     via: Option<String>,
     known: Mutex<Known>,
 }
@@ -37,7 +37,7 @@ struct Known {
 }
 
 impl Progress {
-    pub(super) fn new(memory: &Arc<Memory>, via: Option<&str>) -> Self {
+    pub(super) fn new(memory: &Arc<PositionStore>, via: Option<&str>) -> Self {
         Self {
             memory: Arc::clone(memory),
             via: via.map(str::to_owned),

@@ -4,7 +4,7 @@ fn shared() -> Shared {
     let shared = Shared {
         path: "/secret".to_owned(),
         tls: TlsConnector::from(Arc::new(
-            chitin_model::http::Trust::default().tls().unwrap(),
+            chitin_model::http::TlsRoots::default().tls().unwrap(),
         )),
         known: Mutex::default(),
     };

@@ -1,7 +1,7 @@
 //! Making connections: what is asked for, where a session goes on, which way it goes.
 
 use super::relay::{Relay, To};
-use super::{Listening, Way};
+use super::{EventTransport, Listening};
 use crate::account::Account;
 use crate::compat::GATEWAY_URL;
 use crate::settings::Url;
@@ -17,17 +17,17 @@ use twilight_gateway::{
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// One connection after the other, all of them made alike.
-pub(super) struct Line {
+pub(super) struct ShardConnection {
     pub(super) shard: Shard,
     config: Config,
     relay: Option<Relay>,
 }
 
-impl Line {
+impl ShardConnection {
     /// Makes a connection that goes on where an earlier run was, if there was one.
     pub(super) async fn new(
         listening: &Listening<'_>,
-        way: &Way,
+        way: &EventTransport,
         url: Option<String>,
     ) -> Result<Self, String> {
         let account = listening.account;

@@ -6,7 +6,7 @@ mod url;
 pub(crate) use url::Url;
 
 use crate::compat::{ACTIONS, MOST_CHARS, USUAL_LINES, USUAL_MEDIA_MB};
-use chitin_model::http::Trust;
+use chitin_model::http::TlsRoots;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The account when none is named.
@@ -14,7 +14,7 @@ pub(crate) const DEFAULT: &str = chitin_protocol::agent_id::DEFAULT_ACCOUNT;
 
 /// What a configuration says of Discord.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct DiscordSettings {
     /// Whether it is used at all.
     pub enabled: bool,
     /// The accounts by name; there is always one.
@@ -32,7 +32,7 @@ pub struct Settings {
     /// Where events come from in place of Discord, for a proxy.
     pub(crate) gateway_url: Option<Url>,
     /// Whom TLS trusts.
-    pub(crate) trust: Trust,
+    pub(crate) trust: TlsRoots,
 }
 
 /// What a configuration says of one account.
@@ -82,7 +82,7 @@ impl Default for AccountSettings {
     }
 }
 
-impl Default for Settings {
+impl Default for DiscordSettings {
     fn default() -> Self {
         Self {
             enabled: true,
@@ -93,15 +93,15 @@ impl Default for Settings {
             switched_off: BTreeSet::new(),
             api_url: None,
             gateway_url: None,
-            trust: Trust::default(),
+            trust: TlsRoots::default(),
         }
     }
 }
 
-impl Settings {
+impl DiscordSettings {
     /// Says whom TLS trusts; left alone, that is the usual authorities.
     #[must_use]
-    pub fn trusting(mut self, trust: Trust) -> Self {
+    pub fn trusting(mut self, trust: TlsRoots) -> Self {
         self.trust = trust;
         self
     }

@@ -1,8 +1,8 @@
 //! From `channels.discord` to settings. Keys that are not ours are left alone: the gateway reads its own.
 
-use super::{AccountSettings, Intents, SettingIssue, Settings, Url, megabytes};
+use super::{AccountSettings, DiscordSettings, Intents, SettingIssue, Url, megabytes};
 use crate::compat::{ACTIONS, MOST_CHARS, MOST_FILE_BYTES};
-use chitin_model::http::Trust;
+use chitin_model::http::TlsRoots;
 use chitin_protocol::agent_id::normalize_account_id;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ const MOST_ACCOUNTS: usize = 32;
 /// The most lines of a message that can be wanted.
 const MOST_LINES: u64 = 2_000;
 
-impl Settings {
+impl DiscordSettings {
     /// Reads the `channels.discord` section of a configuration. What an account says holds before what the section says.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Settings {
             usual,
             api_url: reading.url(fields, "apiUrl", "https", "http"),
             gateway_url: reading.url(fields, "gatewayUrl", "wss", "ws"),
-            trust: Trust::default(),
+            trust: TlsRoots::default(),
             ..Self::default()
         };
         let most = MOST_CHARS as u64;

@@ -2,7 +2,7 @@
 
 use crate::yard::{Yard, channel, message};
 use chitin_gateway::Surface;
-use chitin_gateway::surface::{Action, Done};
+use chitin_gateway::surface::{SurfaceAction, SurfaceOutcome};
 use chitin_test::discord::BOT;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn yard() -> (Yard, String) {
 #[tokio::test]
 async fn signs_are_put_under_a_message_and_taken_away() {
     let (yard, said) = yard();
-    let react = |emoji: &str, remove| Action::React {
+    let react = |emoji: &str, remove| SurfaceAction::React {
         message_id: said.clone(),
         emoji: emoji.to_owned(),
         remove,
@@ -75,8 +75,8 @@ async fn what_was_said_is_read_with_what_hangs_on_it_the_newest_last() {
         .send(&yard.place(), &message("k", "I see"))
         .await
         .unwrap();
-    let Done::Said { messages } = yard
-        .act(Action::Read {
+    let SurfaceOutcome::Said { messages } = yard
+        .act(SurfaceAction::Read {
             limit: 10,
             before: None,
         })
@@ -104,11 +104,11 @@ async fn what_was_said_is_read_with_what_hangs_on_it_the_newest_last() {
         ]
     );
     assert_eq!(messages[0].message_id, first);
-    let before = Action::Read {
+    let before = SurfaceAction::Read {
         limit: 1,
         before: Some(sent.message_id),
     };
-    let Done::Said { messages } = yard.act(before).await.unwrap() else {
+    let SurfaceOutcome::Said { messages } = yard.act(before).await.unwrap() else {
         unreachable!();
     };
     assert_eq!(messages.len(), 1);
@@ -124,12 +124,12 @@ async fn a_file_of_a_message_is_fetched_by_name_or_number() {
         .file("b.txt", "text/plain", b"B")
         .quiet()
         .say();
-    let download = |file: Option<&str>| Action::Download {
+    let download = |file: Option<&str>| SurfaceAction::Download {
         message_id: id.clone(),
         file: file.map(str::to_owned),
     };
     for (wanted, name) in [("b.txt", "b.txt"), ("1", "a.txt")] {
-        let Done::File { file } = yard.act(download(Some(wanted))).await.unwrap() else {
+        let SurfaceOutcome::File { file } = yard.act(download(Some(wanted))).await.unwrap() else {
             unreachable!();
         };
         assert_eq!((file.name.as_str(), file.bytes.len()), (name, 1));
@@ -146,13 +146,14 @@ async fn a_file_of_a_message_is_fetched_by_name_or_number() {
 #[tokio::test]
 async fn threads_are_opened_once_and_a_forum_gets_a_post() {
     let (yard, said) = yard();
-    let create = |message_id: Option<&str>| Action::ThreadCreate {
+    let create = |message_id: Option<&str>| SurfaceAction::ThreadCreate {
         name: "Larch".to_owned(),
         message_id: message_id.map(str::to_owned),
         auto_archive_min: Some(99_999),
     };
     for _ in 0..2 {
-        let Done::Thread { address } = yard.act(create(Some(&said))).await.unwrap() else {
+        let SurfaceOutcome::Thread { address } = yard.act(create(Some(&said))).await.unwrap()
+        else {
             unreachable!();
         };
         assert_eq!(

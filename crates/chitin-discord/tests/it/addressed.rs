@@ -1,7 +1,7 @@
 //! Whom a message is meant for, and what comes with it when it is for us.
 
 use crate::yard::Yard;
-use chitin_gateway::surface::{Action, Done};
+use chitin_gateway::surface::{SurfaceAction, SurfaceOutcome};
 use chitin_test::discord::BOT;
 use serde_json::{Value, json};
 
@@ -53,12 +53,12 @@ async fn in_a_thread_that_we_began_everything_is_meant_for_us() {
     let yard = yard(&[json!({"text": "Here."})]).await;
     let hers = yard.discord.thread(&yard.channel, "Hers", &yard.ada);
     yard.discord.say(&hers, &yard.ada, "Not for you");
-    let create = Action::ThreadCreate {
+    let create = SurfaceAction::ThreadCreate {
         name: "Ours".to_owned(),
         message_id: None,
         auto_archive_min: None,
     };
-    let Done::Thread { address } = yard.act(create).await.unwrap() else {
+    let SurfaceOutcome::Thread { address } = yard.act(create).await.unwrap() else {
         unreachable!();
     };
     let ours = address.thread_id.unwrap();

@@ -2,7 +2,7 @@
 
 use crate::stage::Setting;
 use crate::yard::Yard;
-use chitin_discord::{Discord, Memory, Note, Settings};
+use chitin_discord::{Discord, DiscordNotes, DiscordSettings, PositionStore};
 use chitin_gateway::surface::{Connection, Network};
 use chitin_test::discord::{FakeDiscord, TOKEN};
 use secrecy::SecretString;
@@ -156,14 +156,14 @@ async fn a_token_that_never_was_one_is_found_out_before_it_counts_as_a_failed_co
 #[tokio::test]
 async fn an_account_that_fails_does_not_take_the_others_with_it() {
     let discord = FakeDiscord::start();
-    let settings = Settings::read(&discord.section()).unwrap();
+    let settings = DiscordSettings::read(&discord.section()).unwrap();
     let tokens = [("default", TOKEN), ("Night", "wrong")];
     let tokens = tokens.map(|(id, token)| (id.to_owned(), SecretString::from(token)));
     let surface = Discord::new(
         &settings,
         BTreeMap::from(tokens),
-        Memory::none(),
-        &(Arc::new(|_: &str| {}) as Note),
+        PositionStore::none(),
+        &(Arc::new(|_: &str| {}) as DiscordNotes),
     )
     .unwrap();
     let stage = Setting::default().stage();

@@ -188,7 +188,7 @@ async fn what_may_work_later_is_told_apart_from_what_never_will() {
 async fn what_changes_nothing_is_asked_again_when_the_network_fails() {
     let yard = Yard::closed(&[], &json!({}));
     yard.discord.fail("GET", "/messages", 2, Fault::Words(502));
-    let read = chitin_gateway::surface::Action::Read {
+    let read = chitin_gateway::surface::SurfaceAction::Read {
         limit: 5,
         before: None,
     };

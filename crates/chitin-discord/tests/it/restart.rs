@@ -2,7 +2,7 @@
 
 use crate::stage::Setting;
 use crate::yard::Yard;
-use chitin_discord::Memory;
+use chitin_discord::PositionStore;
 use chitin_gateway::Surface;
 use chitin_test::discord::FakeDiscord;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use std::time::Duration;
 impl Yard {
     /// Makes the surface anew, with a memory in a directory and other replies, as after a restart.
     async fn restarted(self, memory: &Path, replies: &[Value]) -> Self {
-        let memory = Memory::in_directory(memory);
+        let memory = PositionStore::in_directory(memory);
         let config = self.stage.host.config.clone();
         let section = &config["channels"]["discord"];
         let (surface, notes) = crate::yard::remembering(&self.discord, section, memory);

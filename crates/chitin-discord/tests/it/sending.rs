@@ -1,8 +1,8 @@
 //! What the bot posts: where, as what, whom it wakes, and that it is said once.
 
 use crate::yard::{Yard, channel, message, person};
-use chitin_gateway::surface::{Action, Again, File};
-use chitin_gateway::{Outgoing, Surface};
+use chitin_gateway::surface::{Again, OutgoingFile, SurfaceAction};
+use chitin_gateway::{OutgoingMessage, Surface};
 use chitin_protocol::message::ImageBlock;
 use chitin_test::discord::Fault;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ async fn a_reply_points_at_its_message_and_a_silent_one_wakes_nobody() {
         .saying(&yard.channel, &yard.ada, "Hi")
         .quiet()
         .say();
-    let outgoing = Outgoing {
+    let outgoing = OutgoingMessage {
         reply_to: Some(said.clone()),
         silent: true,
         ..message("k1", "Hello")
@@ -91,7 +91,7 @@ async fn an_edit_wakes_no_more_than_the_message_did() {
         .send(&yard.place(), &message("k", "One"))
         .await
         .unwrap();
-    let edit = Action::Edit {
+    let edit = SurfaceAction::Edit {
         message_id: sent.message_id.clone(),
         text: "@everyone Two".to_owned(),
     };
@@ -108,12 +108,12 @@ async fn an_edit_wakes_no_more_than_the_message_did() {
 #[tokio::test]
 async fn pictures_and_files_go_with_a_message() {
     let yard = Yard::closed(&[], &json!({}));
-    let file = File {
+    let file = OutgoingFile {
         name: "a \"quoted\"\r\nname.txt".to_owned(),
         mime: "text/plain".to_owned(),
         bytes: b"--larch\r\n--".to_vec().into(),
     };
-    let outgoing = Outgoing {
+    let outgoing = OutgoingMessage {
         images: vec![ImageBlock {
             data: "iVBORw0KGgo=".to_owned(),
             mime_type: "image/jpeg".to_owned(),
@@ -144,7 +144,7 @@ async fn pictures_and_files_go_with_a_message() {
 #[tokio::test]
 async fn what_is_too_large_is_refused_before_it_is_sent() {
     let yard = Yard::closed(&[], &json!({"mediaMaxMb": 3}));
-    let file = |bytes: usize| File {
+    let file = |bytes: usize| OutgoingFile {
         name: "crane.bin".to_owned(),
         mime: "x/y".to_owned(),
         bytes: vec![0; bytes].into(),
@@ -164,7 +164,7 @@ async fn what_is_too_large_is_refused_before_it_is_sent() {
         ),
     ];
     for (files, said) in cases {
-        let outgoing = Outgoing {
+        let outgoing = OutgoingMessage {
             files,
             ..message("k", "")
         };

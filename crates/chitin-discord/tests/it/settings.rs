@@ -1,6 +1,8 @@
 //! What a configuration can say, and what is said of what it cannot.
 
-use chitin_discord::{Discord, DiscordError, Memory, Note, SettingIssue, Settings};
+use chitin_discord::{
+    Discord, DiscordError, DiscordNotes, DiscordSettings, PositionStore, SettingIssue,
+};
 use proptest::prelude::*;
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -9,14 +11,14 @@ use std::sync::Arc;
 
 fn issues(section: &Value) -> Vec<(String, String)> {
     let issue = |issue: SettingIssue| (issue.path, issue.message);
-    Settings::read(section)
+    DiscordSettings::read(section)
         .unwrap_err()
         .into_iter()
         .map(issue)
         .collect()
 }
 
-fn note() -> Note {
+fn note() -> DiscordNotes {
     Arc::new(|_| {})
 }
 
@@ -27,8 +29,8 @@ fn nothing_said_is_one_account_and_the_usual_limits() {
         json!({}),
         json!({"groupPolicy": "allowlist", "someNewKey": [1]}),
     ] {
-        let settings = Settings::read(&section).unwrap();
-        assert_eq!(settings, Settings::default());
+        let settings = DiscordSettings::read(&section).unwrap();
+        assert_eq!(settings, DiscordSettings::default());
         assert_eq!(settings.usual.media_max, 8 << 20);
     }
 }
@@ -39,7 +41,7 @@ fn an_account_says_it_before_the_section() {
         "mediaMaxMb": 4, "intents": {"presence": true},
         "accounts": {"Work": {"mediaMaxMb": 2}, "home": {"enabled": false, "intents": {"messageContent": false}}},
     });
-    let settings = Settings::read(&section).unwrap();
+    let settings = DiscordSettings::read(&section).unwrap();
     let names: Vec<&str> = settings.accounts.keys().map(String::as_str).collect();
     assert_eq!(names, ["home", "work"]);
     let work = &settings.accounts["work"];
@@ -81,7 +83,10 @@ fn a_proxy_without_tls_is_on_this_machine() {
         "http://localhost:1",
         "http://[::1]:5",
     ] {
-        assert!(Settings::read(&json!({"apiUrl": good})).is_ok(), "{good}");
+        assert!(
+            DiscordSettings::read(&json!({"apiUrl": good})).is_ok(),
+            "{good}"
+        );
     }
     for bad in [
         "http://proxy.example",
@@ -95,13 +100,16 @@ fn a_proxy_without_tls_is_on_this_machine() {
         "",
         "http://10.0.0.1",
     ] {
-        assert!(Settings::read(&json!({"apiUrl": bad})).is_err(), "{bad}");
+        assert!(
+            DiscordSettings::read(&json!({"apiUrl": bad})).is_err(),
+            "{bad}"
+        );
     }
 }
 
 #[test]
 fn without_a_token_there_is_no_discord_and_an_odd_one_is_not_shown() {
-    let settings = Settings::default();
+    let settings = DiscordSettings::default();
     let made = |tokens: &[(&str, &str)]| {
         let tokens = tokens
             .iter()
@@ -109,7 +117,7 @@ fn without_a_token_there_is_no_discord_and_an_odd_one_is_not_shown() {
         Discord::new(
             &settings,
             tokens.collect::<BTreeMap<_, _>>(),
-            Memory::none(),
+            PositionStore::none(),
             &note(),
         )
     };
@@ -133,7 +141,7 @@ proptest! {
     #[test]
     fn settings_are_read_or_refused(media in any::<i64>(), chunk in any::<i64>(), lines in any::<i64>(), key in "[a-zA-Z.]{0,12}", text in ".{0,20}") {
         let section = json!({"mediaMaxMb": media, "textChunkLimit": chunk, "maxLinesPerMessage": lines, key.as_str(): text});
-        match Settings::read(&section) {
+        match DiscordSettings::read(&section) {
             Ok(settings) => {
                 prop_assert!(settings.max_chars <= 2_000 && settings.usual.media_max <= 25 << 20);
             }

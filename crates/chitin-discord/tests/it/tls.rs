@@ -2,10 +2,10 @@
 
 use crate::stage::Setting;
 use crate::yard::{Yard, trusting};
-use chitin_discord::{Discord, DiscordError, Memory, Note, Settings};
+use chitin_discord::{Discord, DiscordError, DiscordNotes, DiscordSettings, PositionStore};
 use chitin_gateway::Surface;
 use chitin_gateway::surface::{Connection, Network};
-use chitin_model::http::{OWN_AUTHORITIES, Trust};
+use chitin_model::http::{OWN_AUTHORITIES, TlsRoots};
 use chitin_test::discord::{FakeDiscord, TOKEN};
 use chitin_test::tls::Authority;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Connects to a Discord over TLS as long as it does not work, and returns what is said of it.
-async fn refused(discord: FakeDiscord, trust: &Trust, extra: &Value) -> (Yard, String) {
+async fn refused(discord: FakeDiscord, trust: &TlsRoots, extra: &Value) -> (Yard, String) {
     let mut yard = Yard::beside(discord, trust, &[], extra);
     yard.begin();
     let failed =
@@ -35,7 +35,7 @@ async fn behind_a_companys_proxy_people_are_heard_and_answered_over_tls() {
     let replies = [json!({"text": "Larch."}), json!({"text": "Oak."})];
     let yard = Yard::beside(
         FakeDiscord::start_tls(&authority),
-        &Trust::with_file(authority.file()),
+        &TlsRoots::with_file(authority.file()),
         &replies,
         &json!({}),
     );
@@ -66,7 +66,7 @@ async fn every_break_is_resumed_over_tls_until_the_token_is_taken_back() {
         .map(|number| json!({"text": format!("Answer {number}.")}))
         .collect();
     let discord = FakeDiscord::start_tls(&authority);
-    let trust = Trust::with_file(authority.file());
+    let trust = TlsRoots::with_file(authority.file());
     let yard = Yard::beside(discord, &trust, &replies, &json!({}));
     let mut yard = yard.connect().await;
     for round in 1..=3 {
@@ -97,7 +97,7 @@ async fn every_break_is_resumed_over_tls_until_the_token_is_taken_back() {
 #[tokio::test]
 async fn a_session_over_tls_goes_on_after_a_restart() {
     let authority = Authority::new();
-    let trust = Trust::with_file(authority.file());
+    let trust = TlsRoots::with_file(authority.file());
     let directory = tempfile::tempdir().unwrap();
     let discord = FakeDiscord::start_tls(&authority);
     let mut yard = Yard::beside(discord, &trust, &[], &json!({}));
@@ -112,10 +112,10 @@ async fn a_session_over_tls_goes_on_after_a_restart() {
     assert_eq!((identified, resumed), (1, 2));
 }
 
-async fn restarted(yard: Yard, memory: &Path, trust: &Trust) -> Yard {
+async fn restarted(yard: Yard, memory: &Path, trust: &TlsRoots) -> Yard {
     let config = yard.stage.host.config.clone();
     let section = &config["channels"]["discord"];
-    let memory = Memory::in_directory(memory);
+    let memory = PositionStore::in_directory(memory);
     let (surface, notes) = trusting(&yard.discord, section, memory, trust.clone());
     let stage = Setting::replies(&[])
         .config(config)
@@ -128,7 +128,7 @@ async fn restarted(yard: Yard, memory: &Path, trust: &Trust) -> Yard {
 async fn without_the_authority_nothing_is_sent_and_the_certificate_and_the_variable_are_named() {
     let authority = Authority::new();
     let discord = FakeDiscord::start_tls(&authority);
-    let (yard, reason) = refused(discord, &Trust::default(), &json!({})).await;
+    let (yard, reason) = refused(discord, &TlsRoots::default(), &json!({})).await;
     assert!(reason.contains("certificate"), "{reason}");
     assert!(reason.contains(OWN_AUTHORITIES), "{reason}");
     assert!(yard.discord.asked().is_empty(), "no token went anywhere");
@@ -142,7 +142,7 @@ async fn without_the_authority_nothing_is_sent_and_the_certificate_and_the_varia
 #[tokio::test]
 async fn a_certificate_for_another_host_is_refused_whoever_signed_it() {
     let authority = Authority::for_names("DNS:elsewhere.example");
-    let trust = Trust::with_file(authority.file());
+    let trust = TlsRoots::with_file(authority.file());
     let (yard, reason) = refused(FakeDiscord::start_tls(&authority), &trust, &json!({})).await;
     assert!(reason.contains("another host"), "{reason}");
     assert!(yard.discord.asked().is_empty());
@@ -161,7 +161,7 @@ async fn events_are_refused_too_when_only_their_certificate_is_wrong() {
             .unwrap(),
     );
     let extra = json!({"gatewayUrl": format!("wss://{}", events.address())});
-    let trust = Trust::with_file(authority.file());
+    let trust = TlsRoots::with_file(authority.file());
     let (yard, reason) = refused(discord, &trust, &extra).await;
     assert!(
         reason.contains("certificate") && reason.contains(OWN_AUTHORITIES),
@@ -172,10 +172,10 @@ async fn events_are_refused_too_when_only_their_certificate_is_wrong() {
 
 #[test]
 fn a_file_of_authorities_that_cannot_be_used_is_said_when_the_surface_is_made() {
-    let settings = Settings::default().trusting(Trust::with_file("/nowhere/at/all.pem"));
+    let settings = DiscordSettings::default().trusting(TlsRoots::with_file("/nowhere/at/all.pem"));
     let tokens = BTreeMap::from([("default".to_owned(), TOKEN.to_owned().into())]);
-    let note: Note = Arc::new(|_: &str| {});
-    let error = Discord::new(&settings, tokens, Memory::none(), &note).unwrap_err();
+    let note: DiscordNotes = Arc::new(|_: &str| {});
+    let error = Discord::new(&settings, tokens, PositionStore::none(), &note).unwrap_err();
     assert!(matches!(error, DiscordError::Http(_)));
     let said = error.to_string();
     assert!(

@@ -1,11 +1,11 @@
 //! A yard on a fake Discord: a server with a channel, people, and an agent that is connected.
 
 use crate::stage::{Setting, Stage};
-use chitin_discord::{Discord, Memory, Settings};
+use chitin_discord::{Discord, DiscordSettings, PositionStore};
 use chitin_gateway::route::Peer;
-use chitin_gateway::surface::{Action, Connection, Done, Network};
-use chitin_gateway::{Address, Outgoing, Surface, SurfaceError};
-use chitin_model::http::Trust;
+use chitin_gateway::surface::{Connection, Network, SurfaceAction, SurfaceOutcome};
+use chitin_gateway::{Address, OutgoingMessage, Surface, SurfaceError};
+use chitin_model::http::TlsRoots;
 use chitin_protocol::session_key::ChatType;
 use chitin_store::SessionStore;
 use chitin_test::discord::{FakeDiscord, TOKEN};
@@ -34,32 +34,32 @@ pub(crate) fn surface(
     discord: &FakeDiscord,
     extra: &Value,
 ) -> (Arc<Discord>, Arc<Mutex<Vec<String>>>) {
-    remembering(discord, extra, Memory::none())
+    remembering(discord, extra, PositionStore::none())
 }
 
 /// Makes one that remembers.
 pub(crate) fn remembering(
     discord: &FakeDiscord,
     extra: &Value,
-    memory: Memory,
+    memory: PositionStore,
 ) -> (Arc<Discord>, Arc<Mutex<Vec<String>>>) {
-    trusting(discord, extra, memory, Trust::default())
+    trusting(discord, extra, memory, TlsRoots::default())
 }
 
 /// Makes one that trusts somebody.
 pub(crate) fn trusting(
     discord: &FakeDiscord,
     extra: &Value,
-    memory: Memory,
-    trust: Trust,
+    memory: PositionStore,
+    trust: TlsRoots,
 ) -> (Arc<Discord>, Arc<Mutex<Vec<String>>>) {
     let notes = Arc::new(Mutex::new(Vec::new()));
     let noting = Arc::clone(&notes);
-    let note: chitin_discord::Note =
+    let note: chitin_discord::DiscordNotes =
         Arc::new(move |note: &str| noting.lock().unwrap().push(note.to_owned()));
     let mut section = discord.section();
     merge(&mut section, extra);
-    let settings = Settings::read(&section).unwrap().trusting(trust);
+    let settings = DiscordSettings::read(&section).unwrap().trusting(trust);
     let tokens = BTreeMap::from([("default".to_owned(), SecretString::from(TOKEN))]);
     (
         Discord::new(&settings, tokens, memory, &note).unwrap(),
@@ -118,13 +118,13 @@ impl Yard {
 
     /// Makes it without connecting.
     pub(crate) fn closed(replies: &[Value], extra: &Value) -> Self {
-        Self::beside(FakeDiscord::start(), &Trust::default(), replies, extra)
+        Self::beside(FakeDiscord::start(), &TlsRoots::default(), replies, extra)
     }
 
     /// Makes it beside a Discord that is there, without connecting.
     pub(crate) fn beside(
         discord: FakeDiscord,
-        trust: &Trust,
+        trust: &TlsRoots,
         replies: &[Value],
         extra: &Value,
     ) -> Self {
@@ -135,7 +135,7 @@ impl Yard {
             "dmPolicy": "open", "allowFrom": ["*"], "groupPolicy": "open", "guilds": {"*": {"requireMention": false}},
         });
         merge(&mut section, extra);
-        let (surface, notes) = trusting(&discord, &section, Memory::none(), trust.clone());
+        let (surface, notes) = trusting(&discord, &section, PositionStore::none(), trust.clone());
         let config = json!({"channels": {"discord": section}, "tools": {"profile": "full"}});
         let stage = Setting::replies(replies)
             .config(config)
@@ -227,17 +227,17 @@ impl Yard {
         channel(&self.channel)
     }
 
-    pub(crate) async fn act(&self, action: Action) -> Result<Done, SurfaceError> {
+    pub(crate) async fn act(&self, action: SurfaceAction) -> Result<SurfaceOutcome, SurfaceError> {
         self.surface.act(&self.place(), &action).await
     }
 
     pub(crate) async fn other(&self, name: &str, fields: Value) -> Result<Value, SurfaceError> {
-        let action = Action::Other {
+        let action = SurfaceAction::Other {
             name: name.to_owned(),
             fields: serde_json::from_value(fields).unwrap(),
         };
         match self.act(action).await? {
-            Done::Other { value } => Ok(value),
+            SurfaceOutcome::Other { value } => Ok(value),
             _ => Ok(Value::Null),
         }
     }
@@ -262,11 +262,11 @@ fn place(kind: ChatType, id: &str) -> Address {
     chitin_gateway::surface::place("discord", Peer { kind, id })
 }
 
-pub(crate) fn message(key: &str, text: &str) -> Outgoing {
-    Outgoing {
+pub(crate) fn message(key: &str, text: &str) -> OutgoingMessage {
+    OutgoingMessage {
         key: key.to_owned(),
         text: text.to_owned(),
         plain: text.to_owned(),
-        ..Outgoing::default()
+        ..OutgoingMessage::default()
     }
 }

@@ -34,9 +34,9 @@ pub(super) enum Naming {
 
 /// A list of people as a configuration has it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct People(Vec<String>);
+pub(super) struct AllowedPeople(Vec<String>);
 
-impl People {
+impl AllowedPeople {
     /// Reads a list; nothing when there is none. Numbers are ids, too. An empty list is a list: it names nobody.
     pub(super) fn read(value: &Value) -> Option<Self> {
         let entries = value.as_array()?.iter().filter_map(|entry| match entry {

@@ -30,7 +30,7 @@ away what is the owner's.";
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy)]
-pub struct Speaker<'a> {
+pub struct LabelledSender<'a> {
     /// The channel.
     pub channel: &'a str,
     /// What the room is called; none when they write to us alone.
@@ -44,7 +44,7 @@ pub struct Speaker<'a> {
 }
 
 /// Writes the line that says who speaks, such as `[discord #berths · Ada (42) · not the owner]`.
-pub fn head(speaker: &Speaker<'_>) -> String {
+pub fn head(speaker: &LabelledSender<'_>) -> String {
     let part = |text: Option<&str>| {
         let part = name(text.unwrap_or_default(), MOST_PART);
         (!part.is_empty()).then_some(part)
@@ -181,7 +181,7 @@ fn breaks_line(c: char) -> bool {
 
 /// Puts together what a model hears of a message: who speaks, what they say, and what hangs on it. The words of the owner, said to us
 /// alone, are as they are.
-pub(crate) fn spoken(noticed: &Noticed, speaker: &Speaker<'_>) -> String {
+pub(crate) fn spoken(noticed: &Noticed, speaker: &LabelledSender<'_>) -> String {
     let incoming = &noticed.incoming;
     let text = if speaker.is_owner {
         incoming.text.clone()

@@ -1,7 +1,7 @@
 //! Whether a message is heard: the one decision that everything on a network has to pass.
 
-use super::Trust;
-use super::allowlist::{Naming, People, Person};
+use super::AccessControl;
+use super::allowlist::{AllowedPeople, Naming, Person};
 use super::rooms::{Room, kind};
 use super::settings::{DirectPolicy, Section};
 use crate::intake::{Addressed, Noticed};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// What becomes of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AccessVerdict {
     /// It is heard.
     Heard {
         /// Whether the owner wrote it.
@@ -26,16 +26,16 @@ pub enum Verdict {
     Refused(String),
 }
 
-impl Trust {
+impl AccessControl {
     /// Decides whether a message is heard. What it says of its sender's rights does not count.
-    pub fn judge(&self, noticed: &Noticed) -> Verdict {
+    pub fn judge(&self, noticed: &Noticed) -> AccessVerdict {
         match self.try_judge(noticed) {
             Ok(verdict) => verdict,
-            Err(reason) => Verdict::Refused(reason),
+            Err(reason) => AccessVerdict::Refused(reason),
         }
     }
 
-    fn try_judge(&self, noticed: &Noticed) -> Result<Verdict, String> {
+    fn try_judge(&self, noticed: &Noticed) -> Result<AccessVerdict, String> {
         let inbound = &noticed.incoming.inbound;
         let channel = trim_js(&inbound.channel).to_lowercase();
         let account = normalize_account_id(inbound.account_id.as_deref().unwrap_or_default());
@@ -75,7 +75,7 @@ impl Trust {
 
 /// Somebody on an account of a network.
 struct Who<'a> {
-    trust: &'a Trust,
+    trust: &'a AccessControl,
     section: Section<'a>,
     account: &'a str,
     person: Person<'a>,
@@ -83,7 +83,7 @@ struct Who<'a> {
 
 impl Who<'_> {
     /// Judges what somebody writes to us alone.
-    fn alone(&self, noticed: &Noticed) -> Result<Verdict, String> {
+    fn alone(&self, noticed: &Noticed) -> Result<AccessVerdict, String> {
         if noticed.from_program && self.section.said("allowBots") != &Value::Bool(true) {
             return Err(PROGRAM.to_owned());
         }
@@ -104,25 +104,25 @@ impl Who<'_> {
         if listed {
             let owner = self.is_owner();
             // A list that cannot be read makes nobody an owner, and shuts nobody out whom the configuration names.
-            return Ok(Verdict::Heard {
+            return Ok(AccessVerdict::Heard {
                 owner: owner.unwrap_or(false),
             });
         }
         if self.is_owner()? {
-            return Ok(Verdict::Heard { owner: true });
+            return Ok(AccessVerdict::Heard { owner: true });
         }
         match policy {
             DirectPolicy::Open => {
                 Err("its sender is not in `allowFrom`, and `open` needs `*` in it".to_owned())
             }
-            _ if self.is_paired()? => Ok(Verdict::Heard { owner: false }),
-            DirectPolicy::Pairing if !noticed.from_program => Ok(Verdict::Unknown),
+            _ if self.is_paired()? => Ok(AccessVerdict::Heard { owner: false }),
+            DirectPolicy::Pairing if !noticed.from_program => Ok(AccessVerdict::Unknown),
             _ => Err("its sender is not in the allowlist (`allowFrom`)".to_owned()),
         }
     }
 
     /// Judges what somebody writes where others are.
-    fn in_room(&self, noticed: &Noticed) -> Result<Verdict, String> {
+    fn in_room(&self, noticed: &Noticed) -> Result<AccessVerdict, String> {
         let section = &self.section;
         let room = Room::find(section, noticed, &section.room_policy())?;
         if noticed.from_program {
@@ -150,16 +150,16 @@ impl Who<'_> {
             return Err("its sender is not in the allowlist of the room".to_owned());
         }
         if noticed.addressed == Addressed::No && room.wants_address(section) {
-            return Ok(Verdict::Overheard);
+            return Ok(AccessVerdict::Overheard);
         }
-        Ok(Verdict::Heard {
+        Ok(AccessVerdict::Heard {
             owner: owner.unwrap_or(false),
         })
     }
 
     /// Tells whether somebody owns the agent. A name never makes an owner, nor does a list of everybody.
     fn is_owner(&self) -> Result<bool, String> {
-        let list = People::read(&self.trust.config["commands"]["ownerAllowFrom"]);
+        let list = AllowedPeople::read(&self.trust.config["commands"]["ownerAllowFrom"]);
         if list.is_some_and(|list| list.names_exactly(self.person, Naming::Ids)) {
             return Ok(true);
         }

@@ -3,7 +3,7 @@
 use super::allowlist::{bare_id, same};
 use super::code;
 use super::error::TrustError;
-use super::pairing::{Asker, Asking, Paired, Pending};
+use super::pairing::{Asker, Asking, Paired, PendingPairing};
 use crate::surface::Address;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ const DRAWS: usize = 64;
 pub(super) struct Document {
     version: u32,
     #[serde(default)]
-    pub(super) pending: Vec<Pending>,
+    pub(super) pending: Vec<PendingPairing>,
     #[serde(default)]
     pub(super) paired: Vec<Paired>,
     /// Wrong codes since the last right one, by network.
@@ -90,7 +90,7 @@ impl Document {
     /// Notes that somebody asks, and says what they are told.
     pub(super) fn ask(&mut self, asker: Asker, now: i64) -> Result<Asking, TrustError> {
         self.expire(now);
-        let here = |pending: &Pending| {
+        let here = |pending: &PendingPairing| {
             pending.channel == asker.channel && pending.account == asker.account
         };
         let mut known = self.pending.iter_mut();
@@ -108,7 +108,7 @@ impl Document {
             return Ok(Asking::Full);
         }
         let code = self.new_code()?;
-        self.pending.push(Pending {
+        self.pending.push(PendingPairing {
             channel: asker.channel,
             account: asker.account,
             sender_id: asker.sender_id,
@@ -158,10 +158,11 @@ impl Document {
         channel: Option<&str>,
         typed: &str,
         now: i64,
-    ) -> Result<Pending, TrustError> {
+    ) -> Result<PendingPairing, TrustError> {
         self.expire(now);
         let code = code::typed(typed).ok_or(TrustError::NoCode)?;
-        let meant = |pending: &Pending| channel.is_none_or(|channel| pending.channel == channel);
+        let meant =
+            |pending: &PendingPairing| channel.is_none_or(|channel| pending.channel == channel);
         // All are compared, whichever is the right one.
         let mut found = None;
         for (index, pending) in self.pending.iter().enumerate() {

@@ -1,19 +1,19 @@
 //! Who is heard, who has to wait for the owner, and how the words of others are told from the owner's.
 //!
-//! [`Trust::judge`] decides about every message on a network, by the configuration and by who was let in. Who is not known gets a
-//! code, and the owner lets them in with it ([`Trust::approve`]). [`head`] and [`defused`] mark what others say; [`tool_limits`]
+//! [`AccessControl::judge`] decides about every message on a network, by the configuration and by who was let in. Who is not known gets a
+//! code, and the owner lets them in with it ([`AccessControl::approve`]). [`head`] and [`defused`] mark what others say; [`tool_limits`]
 //! says which tools they have. Nothing here sends anything: that is the gateway's business.
 
 mod allowlist;
+mod ambient;
 mod attribution;
 mod code;
 mod decide;
 mod document;
 mod error;
-mod greet;
 mod mentions;
-mod overheard;
 mod pairing;
+mod pairing_replies;
 mod quote;
 mod rejected;
 mod room_prompt;
@@ -23,12 +23,12 @@ mod store;
 mod tools;
 
 pub(crate) use attribution::{GUIDANCE, spoken};
-pub use attribution::{Speaker, defused, head};
-pub use decide::Verdict;
+pub use attribution::{LabelledSender, defused, head};
+pub use decide::AccessVerdict;
 pub use document::{CODE_LIVES_MS, MOST_PAIRED, MOST_PENDING, MOST_WRONG, TOLD_EVERY_MS};
 pub use error::TrustError;
 pub(crate) use pairing::{Asker, Asking};
-pub use pairing::{Paired, Pending};
+pub use pairing::{Paired, PendingPairing};
 pub(crate) use quote::record;
 pub use rejected::{MOST_TURNED_AWAY, TurnedAway};
 pub use room_prompt::{MOST_ROOM_PROMPT, room_prompt};
@@ -36,12 +36,12 @@ pub use tools::{ToolLimits, tool_limits};
 
 use crate::intake::Noticed;
 use crate::surface::Address;
+use ambient::Overheard;
 use chitin_agent::blocking;
 use chitin_agent::clock::Clock;
 use chitin_protocol::agent_id::normalize_account_id;
 use chitin_protocol::text::trim_js;
 use mentions::Patterns;
-use overheard::Overheard;
 use rejected::Away;
 use serde_json::Value;
 use std::path::Path;
@@ -53,7 +53,7 @@ const MOST_NAME: usize = 80;
 /// The longest id that is taken for one, in bytes.
 const MOST_ID: usize = 256;
 /// Who is heard. One for all networks of a gateway.
-pub struct Trust {
+pub struct AccessControl {
     config: Arc<Value>,
     clock: Arc<dyn Clock>,
     patterns: Patterns,
@@ -63,13 +63,13 @@ pub struct Trust {
     changed: tokio::sync::Notify,
 }
 
-impl std::fmt::Debug for Trust {
+impl std::fmt::Debug for AccessControl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Trust").finish_non_exhaustive()
     }
 }
 
-impl Trust {
+impl AccessControl {
     /// Keeps who was let in beneath a state directory. Nothing is read or made before it is needed.
     pub fn beneath(state: &Path, config: Arc<Value>, clock: Arc<dyn Clock>) -> Self {
         Self::of(Store::beneath(state), config, clock)
@@ -97,7 +97,7 @@ impl Trust {
     /// # Errors
     ///
     /// When the file cannot be read.
-    pub fn pending(&self) -> Result<Vec<Pending>, TrustError> {
+    pub fn pending(&self) -> Result<Vec<PendingPairing>, TrustError> {
         let now = self.clock.now_ms();
         let known = self.store.look()?;
         let open = known.pending.iter().filter(|pending| pending.is_open(now));
@@ -136,8 +136,8 @@ impl Trust {
     ///
     /// # Errors
     ///
-    /// As for [`Trust::approve`].
-    pub fn reject(&self, channel: Option<&str>, code: &str) -> Result<Pending, TrustError> {
+    /// As for [`AccessControl::approve`].
+    pub fn reject(&self, channel: Option<&str>, code: &str) -> Result<PendingPairing, TrustError> {
         let (now, channel) = (self.clock.now_ms(), channel.map(plain));
         self.store
             .change(|document| document.take(channel.as_deref(), code, now))?

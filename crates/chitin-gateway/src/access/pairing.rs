@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Somebody who waits to be let in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Pending {
+pub struct PendingPairing {
     /// The channel.
     pub channel: String,
     /// The account on it.
@@ -74,7 +74,7 @@ pub(crate) enum Asking {
     Full,
 }
 
-impl Pending {
+impl PendingPairing {
     /// Tells whether its code still counts. One that begins in the future was made before the clock was set back.
     pub(super) fn is_open(&self, now: i64) -> bool {
         now < self.expires_at && self.expires_at - now <= CODE_LIVES_MS

@@ -1,7 +1,7 @@
 //! Records of what others said, for a model that was not there: bounded, marked, and with no way out for what is in them.
 
 use super::attribution::{defused, name};
-use crate::surface::Past;
+use crate::surface::PastMessage;
 
 /// How much of the past a model is given, in bytes.
 const MOST_BYTES: usize = 32 * 1024;
@@ -12,7 +12,7 @@ const MOST_NAME: usize = 80;
 
 /// Writes down what was said, marked as the words of others; the newest are kept when there is too much. Nothing when nothing
 /// was said. `intro` says in a sentence what it is, `marker` is its name in capitals.
-pub(crate) fn record(past: &[Past], intro: &str, marker: &str) -> Option<String> {
+pub(crate) fn record(past: &[PastMessage], intro: &str, marker: &str) -> Option<String> {
     let mut lines = Vec::new();
     let mut room = MOST_BYTES;
     for said in past.iter().rev() {
@@ -54,7 +54,7 @@ pub(super) fn end(marker: &str) -> String {
 }
 
 /// One message on one line, or on several that are set in.
-fn line(past: &Past) -> String {
+fn line(past: &PastMessage) -> String {
     let text = past.text.trim();
     if text.is_empty() {
         return String::new();

@@ -1,6 +1,6 @@
 //! What a configuration says of a room: guilds and their channels, channels, groups.
 
-use super::allowlist::{ANYBODY, Naming, People, Person, same};
+use super::allowlist::{ANYBODY, AllowedPeople, Naming, Person, same};
 use super::settings::{RoomPolicy, Section};
 use crate::intake::Noticed;
 use chitin_protocol::session_key::ChatType;
@@ -154,9 +154,10 @@ impl<'a> Room<'a> {
                     let reason = "group DMs are not enabled (`dm.groupEnabled`)";
                     return Err(reason.to_owned());
                 }
-                let listed = People::read(section.said_in_dm("groupChannels"));
-                let named =
-                    |list: &People| list.names(place(id, &noticed.room_names), Naming::Names);
+                let listed = AllowedPeople::read(section.said_in_dm("groupChannels"));
+                let named = |list: &AllowedPeople| {
+                    list.names(place(id, &noticed.room_names), Naming::Names)
+                };
                 match listed {
                     Some(list) if !named(&list) => {
                         Err("the conversation is not listed (`dm.groupChannels`)".to_owned())
@@ -185,8 +186,9 @@ impl<'a> Room<'a> {
         let naming = section.naming();
         let roles = &noticed.incoming.inbound.member_role_ids;
         for entry in &self.access {
-            let users = People::read(&entry["users"]).or_else(|| People::read(&entry["allowFrom"]));
-            let listed_roles = People::read(&entry["roles"]);
+            let users = AllowedPeople::read(&entry["users"])
+                .or_else(|| AllowedPeople::read(&entry["allowFrom"]));
+            let listed_roles = AllowedPeople::read(&entry["roles"]);
             if users.is_none() && listed_roles.is_none() {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! What a configuration says of who is heard on a network: for the network, and for one account of it over that.
 
-use super::allowlist::{Naming, People};
+use super::allowlist::{AllowedPeople, Naming};
 use super::plain;
 use crate::intake::Noticed;
 use chitin_protocol::agent_id::normalize_account_id;
@@ -137,13 +137,13 @@ impl<'a> Section<'a> {
     }
 
     /// Returns who may write to us alone.
-    pub(super) fn allow_from(&self) -> People {
-        People::read(self.said_of_direct("allowFrom", "allowFrom")).unwrap_or_default()
+    pub(super) fn allow_from(&self) -> AllowedPeople {
+        AllowedPeople::read(self.said_of_direct("allowFrom", "allowFrom")).unwrap_or_default()
     }
 
     /// Returns who may write in rooms, where nothing narrower is said.
-    pub(super) fn group_allow_from(&self) -> Option<People> {
-        People::read(self.said("groupAllowFrom"))
+    pub(super) fn group_allow_from(&self) -> Option<AllowedPeople> {
+        AllowedPeople::read(self.said("groupAllowFrom"))
     }
 
     pub(super) fn naming(&self) -> Naming {

@@ -3,7 +3,7 @@
 
 use super::document::Document;
 use super::error::TrustError;
-use chitin_guard::{ClaimKind, Fingerprint, Links, ReadPolicy, Root, Written};
+use chitin_guard::{ClaimKind, Fingerprint, LinkPolicy, ReadPolicy, Root, WriteOutcome};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -111,7 +111,7 @@ fn fingerprint(root: &Root, directory: &Path) -> Result<Option<Fingerprint>, Tru
 /// Reads the file; one that is not there says nothing.
 fn read(root: &Root, directory: &Path) -> Result<(Arc<Document>, Option<Fingerprint>), TrustError> {
     let policy = ReadPolicy {
-        links: Links::Refuse,
+        links: LinkPolicy::Refuse,
         ..ReadPolicy::inside(MOST_BYTES)
     };
     match root.read(Path::new(NAME), &policy) {
@@ -142,7 +142,7 @@ fn write(
             .write_all(&bytes)
             .map_err(|error| fail(directory, &error))?;
         let kept = root.keep_file(new, name);
-        if kept.map_err(|error| fail(directory, &error))? == Written::Created {
+        if kept.map_err(|error| fail(directory, &error))? == WriteOutcome::Created {
             return Ok(());
         }
     }

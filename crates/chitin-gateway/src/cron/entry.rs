@@ -42,7 +42,7 @@ pub struct CronEntry {
     #[serde(default = "isolated")]
     pub session_target: String,
     /// What the agent is told.
-    pub payload: Payload,
+    pub payload: CronPayload,
     /// Where its answer goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
@@ -57,7 +57,7 @@ pub struct CronEntry {
 /// What the agent is told.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Payload {
+pub struct CronPayload {
     /// `agentTurn` or `systemEvent`.
     #[serde(default)]
     pub kind: String,

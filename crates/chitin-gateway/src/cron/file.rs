@@ -3,7 +3,7 @@
 
 use super::entry::CronEntry;
 use super::error::CronError;
-use chitin_guard::{ClaimKind, Links, ReadPolicy, Root};
+use chitin_guard::{ClaimKind, LinkPolicy, ReadPolicy, Root};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -185,7 +185,7 @@ impl CronFile {
 
     fn read_in(&self, root: &Root) -> Result<CronDocument, CronError> {
         let policy = ReadPolicy {
-            links: Links::Refuse,
+            links: LinkPolicy::Refuse,
             ..ReadPolicy::inside(MOST_BYTES)
         };
         match root.read(Path::new(NAME), &policy) {

@@ -12,7 +12,7 @@ mod run;
 mod schedule;
 pub mod tool;
 
-pub use entry::{CronEntry, CronState, Delivery, Payload};
+pub use entry::{CronEntry, CronPayload, CronState, Delivery};
 pub use error::CronError;
 pub use file::{CronDocument, CronFile, MOST_BYTES, MOST_ENTRIES};
 pub use run::CronReport;

@@ -4,10 +4,10 @@ use super::{CronEntry, CronError, CronFile};
 use crate::compat::last;
 use crate::cron;
 use crate::gateway::{Gateway, Inner};
-use crate::jobs::{Job, JobKind, Outcome, Status};
+use crate::jobs::{Job, JobKind, JobOutcome, JobStatus};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
-use chitin_store::Removal;
+use chitin_store::TranscriptRemoval;
 use serde::Serialize;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -283,7 +283,7 @@ impl Inner {
     }
 
     /// A run is over: what became of it is written down, and an entry that is done goes.
-    pub(crate) async fn run_done(&self, job: &Job, outcome: &Outcome) {
+    pub(crate) async fn run_done(&self, job: &Job, outcome: &JobOutcome) {
         let (Some(schedules), Some(id)) = (self.schedules.get(), cron::entry_of(&job.id)) else {
             return;
         };
@@ -294,7 +294,7 @@ impl Inner {
                 let Some(entry) = document.entry_mut(&id) else {
                     return Ok(());
                 };
-                let ok = outcome.status == Status::Ok;
+                let ok = outcome.status == JobStatus::Ok;
                 let goes = ok && !entry.enabled && entry.goes_after_run();
                 let state = &mut entry.state;
                 state.last_status = Some(if ok { "ok" } else { "error" }.to_owned());
@@ -349,7 +349,7 @@ impl Inner {
         self.tasks.spawn_blocking(move || {
             for (key, entry) in store.list().unwrap_or_default() {
                 if key.starts_with(&prefix) && entry.updated_at < before {
-                    let _ = store.remove(&key, Removal::Archive { now: &now });
+                    let _ = store.remove(&key, TranscriptRemoval::Archive { now: &now });
                 }
             }
         });

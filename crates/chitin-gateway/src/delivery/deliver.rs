@@ -5,11 +5,11 @@ use super::blocks::Blocks;
 use super::live::Live;
 use super::reply_to::{Reply, ReplyFilter};
 use super::{preview, sent};
-use crate::events::What;
+use crate::events::EventKind;
 use crate::gateway::Inner;
-use crate::jobs::{Job, JobKind, Outcome, RefusedOutcome, Status};
+use crate::jobs::{Job, JobKind, JobOutcome, JobStatus, RefusedOutcome};
 use crate::queue::busy::Marks;
-use crate::surface::{Address, Outgoing, Surface, SurfaceError};
+use crate::surface::{Address, OutgoingMessage, Surface, SurfaceError};
 use crate::threads::{self, AnswerThread};
 use chitin_text::TextChunk;
 use chitin_text::previews::{self, ReplyStreaming};
@@ -97,11 +97,11 @@ impl Delivery {
     }
 
     /// Returns how a message ended that went into the turn: as the turn did, unless a rule refused it.
-    pub(crate) fn outcome_of(&self, job_id: &str, outcome: &Outcome) -> Outcome {
+    pub(crate) fn outcome_of(&self, job_id: &str, outcome: &JobOutcome) -> JobOutcome {
         let mut refusals = self.refusals.iter();
         match refusals.find(|(key, ..)| key == job_id) {
-            Some((_, refused, text)) => Outcome {
-                status: Status::Failed,
+            Some((_, refused, text)) => JobOutcome {
+                status: JobStatus::Failed,
                 text: String::new(),
                 error: Some(text.clone()),
                 input_tokens: 0,
@@ -228,13 +228,13 @@ impl Delivery {
 
     /// The turn is over. A person who waits hears when nothing came of it. Returns what was to be said at the end of a turn
     /// that a clock began.
-    pub(crate) async fn end(&mut self, outcome: &Outcome) -> Option<String> {
+    pub(crate) async fn end(&mut self, outcome: &JobOutcome) -> Option<String> {
         if self.waits_for_the_end() {
             let words = match self.job.kind {
                 JobKind::Heartbeat => self.inner.beat_words(&self.job, &outcome.text),
                 _ => self.inner.shown(&outcome.text),
             };
-            let words = words.filter(|_| outcome.status == Status::Ok)?;
+            let words = words.filter(|_| outcome.status == JobStatus::Ok)?;
             self.pieces("end", &words, None).await;
             return Some(words);
         }
@@ -259,11 +259,11 @@ impl Delivery {
             JobKind::Announce | JobKind::Heartbeat | JobKind::Cron => false,
         };
         match (&outcome.status, &outcome.error) {
-            (Status::Failed, Some(error)) if waits && outcome.refused.is_none() => {
+            (JobStatus::Failed, Some(error)) if waits && outcome.refused.is_none() => {
                 let text = format!("This did not work: {error}");
                 self.say("error", &text, None).await;
             }
-            (Status::TimedOut, _) if waits && !self.said => {
+            (JobStatus::TimedOut, _) if waits && !self.said => {
                 self.say("error", "This took too long and was stopped.", None)
                     .await;
             }
@@ -321,13 +321,18 @@ impl Delivery {
     }
 
     /// Makes a message of a piece.
-    pub(crate) fn outgoing(&mut self, part: &str, piece: usize, text: &TextChunk) -> Outgoing {
-        Outgoing {
+    pub(crate) fn outgoing(
+        &mut self,
+        part: &str,
+        piece: usize,
+        text: &TextChunk,
+    ) -> OutgoingMessage {
+        OutgoingMessage {
             key: format!("{}:{part}:{piece}", self.job.id),
             plain: text.plain.clone().unwrap_or_else(|| text.body.clone()),
             text: text.body.clone(),
             reply_to: self.reply_to(),
-            ..Outgoing::default()
+            ..OutgoingMessage::default()
         }
     }
 
@@ -349,7 +354,7 @@ impl Delivery {
         let what = match done {
             Ok(message_id) => {
                 self.note(format!("{part}:{piece}"));
-                What::Delivered {
+                EventKind::Delivered {
                     to,
                     message_id,
                     text: text.plain.unwrap_or(text.body),
@@ -359,7 +364,7 @@ impl Delivery {
                 let note = &self.inner.parts.note;
                 note(&format!("could not deliver a message to `{to}`: {error}"));
                 let reason = error.to_string();
-                What::NotDelivered { to, reason }
+                EventKind::NotDelivered { to, reason }
             }
         };
         self.inner

@@ -1,6 +1,6 @@
 //! Where a session was last spoken to, so that words that nobody asked for find their way.
 
-use super::message_tool::target::{self, Naming};
+use super::message_tool::target::{self, TargetNaming};
 use crate::compat::last;
 use crate::gateway::Inner;
 use crate::jobs::{Job, JobKind};
@@ -58,7 +58,7 @@ impl Inner {
         let place = match to {
             None => last.filter(|last| anywhere || last.channel == channel)?,
             Some(to) => {
-                let naming = Naming {
+                let naming = TargetNaming {
                     channel: if anywhere {
                         last.as_ref().map(|last| last.channel.as_str())
                     } else {

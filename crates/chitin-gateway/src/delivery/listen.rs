@@ -4,9 +4,9 @@
 //! surface that is slow, and what a surface is shown is the latest when it is ready for it.
 
 use super::deliver::{Delivery, Writing};
-use crate::events::What;
+use crate::events::EventKind;
 use crate::jobs::RefusedOutcome;
-use crate::surface::Action;
+use crate::surface::SurfaceAction;
 use chitin_protocol::event::{RefusedPart, TurnEvent};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -80,7 +80,7 @@ impl Delivery {
                     }
                     _ => None,
                 };
-                inner.tell(&job.session_key, &job.id, || What::Turn { event });
+                inner.tell(&job.session_key, &job.id, || EventKind::Turn { event });
                 if let Some(news) = news {
                     let _ = tell.send(news);
                 }
@@ -173,7 +173,7 @@ impl Delivery {
         self.typing = again.then(|| Instant::now() + TYPING_EVERY);
         let (surface, address) = (Arc::clone(surface), address.clone());
         self.inner.tasks.spawn(async move {
-            let typing = surface.act(&address, &Action::Typing);
+            let typing = surface.act(&address, &SurfaceAction::Typing);
             let _ = tokio::time::timeout(Duration::from_secs(5), typing).await;
         });
     }

@@ -1,6 +1,6 @@
 //! An answer that is seen while it is written: what is shown of it, when, and in which messages.
 //!
-//! Plain data that knows no network and no clock. Whoever has these hands in words and the time, does the [`Step`]s that are due, and
+//! Plain data that knows no network and no clock. Whoever has these hands in words and the time, does the [`LiveStep`]s that are due, and
 //! says what came of them. When all are done that [`Live::finish`] asks for, people see the pieces of the whole answer and nothing else.
 
 use crate::surface::Again;
@@ -58,7 +58,7 @@ struct Shown {
 
 /// Something that is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum LiveStep {
     /// A message is to be sent.
     Send {
         /// Which of the answer's messages it is.
@@ -155,7 +155,7 @@ impl Live {
     }
 
     /// Returns what is to be done now, with what cuts a text into pieces for the surface.
-    pub fn steps(&mut self, now: Duration, cut: impl Fn(&str) -> Vec<TextChunk>) -> Vec<Step> {
+    pub fn steps(&mut self, now: Duration, cut: impl Fn(&str) -> Vec<TextChunk>) -> Vec<LiveStep> {
         self.seen = self.text.len();
         self.next = now + self.pace.every;
         let text = previews::closed(&self.text, &self.rules);
@@ -164,13 +164,13 @@ impl Live {
             .enumerate()
             .map(|(piece, text)| self.step(piece, text));
         steps
-            .filter(|step| !matches!(step, Step::Keep { .. }))
+            .filter(|step| !matches!(step, LiveStep::Keep { .. }))
             .collect()
     }
 
-    fn step(&self, piece: usize, text: TextChunk) -> Step {
+    fn step(&self, piece: usize, text: TextChunk) -> LiveStep {
         match self.shown.get(piece) {
-            None => Step::Send {
+            None => LiveStep::Send {
                 piece,
                 text,
                 again: self.doubtful && piece == self.shown.len(),
@@ -178,9 +178,9 @@ impl Live {
             Some(Shown { id, body }) => {
                 let id = id.clone();
                 if body.as_deref() == Some(text.body.as_str()) {
-                    Step::Keep { piece, id, text }
+                    LiveStep::Keep { piece, id, text }
                 } else {
-                    Step::Edit { piece, id, text }
+                    LiveStep::Edit { piece, id, text }
                 }
             }
         }
@@ -229,10 +229,10 @@ impl Live {
 
     /// The answer is whole: returns what is left to be done so that its pieces are seen and nothing else. Without any pieces, nothing
     /// is to be seen of it.
-    pub fn finish(self, pieces: Vec<TextChunk>) -> Vec<Step> {
+    pub fn finish(self, pieces: Vec<TextChunk>) -> Vec<LiveStep> {
         let surplus = self.shown.iter().skip(pieces.len());
-        let surplus: Vec<Step> = surplus
-            .map(|shown| Step::Delete {
+        let surplus: Vec<LiveStep> = surplus
+            .map(|shown| LiveStep::Delete {
                 id: shown.id.clone(),
             })
             .collect();

@@ -1,12 +1,12 @@
 //! Answers that are seen while they are written: a message that is changed until it holds what was said (E8).
 
 use super::deliver::Delivery;
-use super::live::{Live, Pace, Step};
+use super::live::{Live, LiveStep, Pace};
 use super::render::place_of;
 use super::send;
 use crate::gateway::Inner;
-use crate::surface::{Address, Outgoing, Surface, SurfaceError};
-use chitin_store::Change;
+use crate::surface::{Address, OutgoingMessage, Surface, SurfaceError};
+use chitin_store::JobChange;
 use chitin_text::TextChunk;
 use chitin_text::previews::{self, ReplyStreaming};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl Delivery {
         let steps = live.steps(self.now(), |text| inner.cut(&*surface, &address, text));
         for step in steps {
             let (piece, done) = match &step {
-                Step::Send { piece, text, .. } => {
+                LiveStep::Send { piece, text, .. } => {
                     let message = self.outgoing(part, *piece, text);
                     let sent = send::send_once(&*surface, &address, &message).await;
                     let noted = sent.map(|sent| {
@@ -76,11 +76,11 @@ impl Delivery {
                     });
                     (*piece, noted)
                 }
-                Step::Edit { piece, id, text } => {
+                LiveStep::Edit { piece, id, text } => {
                     let edited = send::edit_once(&*surface, &address, id, &text.body).await;
                     (*piece, edited.map(|()| live.edited(*piece, text)))
                 }
-                Step::Keep { .. } | Step::Delete { .. } => continue,
+                LiveStep::Keep { .. } | LiveStep::Delete { .. } => continue,
             };
             if let Err(error) = done {
                 live.failed(piece, error.again, self.now());
@@ -95,7 +95,7 @@ impl Delivery {
             return;
         };
         for step in live.finish(Vec::new()) {
-            if let Step::Delete { id } = step {
+            if let LiveStep::Delete { id } = step {
                 let _ = send::take_back(&*surface, &address, &id).await;
             }
         }
@@ -108,8 +108,8 @@ impl Delivery {
         };
         for step in live.finish(pieces) {
             let (piece, text, done) = match step {
-                Step::Keep { piece, id, text } => (piece, text, Ok(id)),
-                Step::Edit { piece, id, text } => {
+                LiveStep::Keep { piece, id, text } => (piece, text, Ok(id)),
+                LiveStep::Edit { piece, id, text } => {
                     if self.is_out(part, piece) {
                         continue;
                     }
@@ -117,7 +117,7 @@ impl Delivery {
                     let done = done.await;
                     (piece, text, done)
                 }
-                Step::Send { piece, text, again } => {
+                LiveStep::Send { piece, text, again } => {
                     let message = self.outgoing(part, piece, &text);
                     if self.is_out(part, piece) {
                         continue;
@@ -129,7 +129,7 @@ impl Delivery {
                     }
                     (piece, text, sent.map(|sent| sent.message_id))
                 }
-                Step::Delete { id } => {
+                LiveStep::Delete { id } => {
                     let _ = send::take_back(&*surface, &address, &id).await;
                     continue;
                 }
@@ -154,7 +154,7 @@ impl Delivery {
         let why = format!("could not edit a message at `{address}`: {error}");
         (self.inner.parts.note)(&why);
         let _ = send::take_back(&**surface, address, id).await;
-        let message = Outgoing {
+        let message = OutgoingMessage {
             // Under its first name the surface may take it for the message that could not be changed.
             key: format!("{}:{part}:{piece}:again", self.job.id),
             ..self.outgoing(part, piece, text)
@@ -167,7 +167,7 @@ impl Delivery {
     pub(crate) fn note(&mut self, mark: String) {
         self.marks.insert(mark.clone());
         let id = self.job.id.clone();
-        let change = Change::Mark { id, mark };
+        let change = JobChange::Mark { id, mark };
         self.inner.parts.ledger.note(vec![change]);
     }
 }

@@ -1,6 +1,6 @@
 //! Messages on their way to a surface: sent, changed and taken back, with the patience that networks need.
 
-use crate::surface::{Action, Address, Again, Outgoing, Sent, Surface, SurfaceError};
+use crate::surface::{Address, Again, OutgoingMessage, Sent, Surface, SurfaceAction, SurfaceError};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -24,7 +24,7 @@ pub(crate) const DELETE: &str = "delete";
 pub(crate) async fn send(
     surface: &dyn Surface,
     to: &Address,
-    message: &Outgoing,
+    message: &OutgoingMessage,
 ) -> Result<Sent, SurfaceError> {
     let span = tracing::info_span!("delivery", channel = ?to.channel, to = ?to.peer.id);
     patiently(|| surface.send(to, message))
@@ -36,7 +36,7 @@ pub(crate) async fn send(
 pub(crate) async fn send_once(
     surface: &dyn Surface,
     to: &Address,
-    message: &Outgoing,
+    message: &OutgoingMessage,
 ) -> Result<Sent, SurfaceError> {
     within(LONGEST_GLIMPSE, surface.send(to, message)).await
 }
@@ -64,8 +64,8 @@ pub(crate) async fn edit_once(
     changed.map(|_| ())
 }
 
-fn change(id: &str, text: &str) -> Action {
-    Action::Edit {
+fn change(id: &str, text: &str) -> SurfaceAction {
+    SurfaceAction::Edit {
         message_id: id.to_owned(),
         text: text.to_owned(),
     }
@@ -86,7 +86,7 @@ pub(crate) async fn take_back(
     if !takes_back(surface) {
         return Err(SurfaceError::unsupported(DELETE));
     }
-    let action = Action::Other {
+    let action = SurfaceAction::Other {
         name: DELETE.to_owned(),
         fields: BTreeMap::from([("messageId".to_owned(), json!(id))]),
     };

@@ -2,8 +2,8 @@
 
 use crate::gateway::Inner;
 use crate::jobs::Job;
-use crate::surface::{Address, Outgoing, Sent, Surface, SurfaceError};
-use chitin_store::Change;
+use crate::surface::{Address, OutgoingMessage, Sent, Surface, SurfaceError};
+use chitin_store::JobChange;
 use sha2::{Digest, Sha256};
 
 /// What marks of words begin with that a tool sent.
@@ -15,7 +15,7 @@ impl Inner {
         &self,
         surface: &dyn Surface,
         to: &Address,
-        message: &Outgoing,
+        message: &OutgoingMessage,
     ) -> Result<Sent, SurfaceError> {
         super::send::send(surface, to, message).await
     }
@@ -29,7 +29,7 @@ impl Inner {
             active.said.insert(mark.clone());
         }
         let id = job.id.clone();
-        self.parts.ledger.note(vec![Change::Mark { id, mark }]);
+        self.parts.ledger.note(vec![JobChange::Mark { id, mark }]);
     }
 
     /// Tells whether a tool of a session's turn said something somewhere.

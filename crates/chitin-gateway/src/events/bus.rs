@@ -1,6 +1,6 @@
 //! Tells whoever listens what happens: to one job, to one session, or to all. Nobody waits for a slow listener.
 
-use super::{Happening, What};
+use super::{EventKind, GatewayEvent};
 use crate::gateway::{Gateway, Inner};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,8 +23,8 @@ pub enum Topic {
 
 /// Tells happenings.
 #[derive(Debug, Default)]
-pub struct Hub {
-    topics: Arc<Mutex<HashMap<Topic, broadcast::Sender<Arc<Happening>>>>>,
+pub struct EventBus {
+    topics: Arc<Mutex<HashMap<Topic, broadcast::Sender<Arc<GatewayEvent>>>>>,
     /// Jobs whose work another one does: whoever listens to them hears of that one. By that one's name.
     followed: Mutex<HashMap<String, Vec<String>>>,
     seq: AtomicU64,
@@ -33,21 +33,21 @@ pub struct Hub {
 /// Listens to a topic until it is dropped.
 #[derive(Debug)]
 pub struct Subscription {
-    receiver: broadcast::Receiver<Arc<Happening>>,
+    receiver: broadcast::Receiver<Arc<GatewayEvent>>,
     topic: Topic,
-    topics: Weak<Mutex<HashMap<Topic, broadcast::Sender<Arc<Happening>>>>>,
+    topics: Weak<Mutex<HashMap<Topic, broadcast::Sender<Arc<GatewayEvent>>>>>,
 }
 
 /// What a listener hears.
 #[derive(Debug, Clone)]
-pub enum Heard {
+pub enum ListenerEvent {
     /// Something happened.
-    Happening(Arc<Happening>),
+    Happening(Arc<GatewayEvent>),
     /// So many happenings were missed: the listener was too slow.
     Missed(u64),
 }
 
-impl Hub {
+impl EventBus {
     /// Begins to listen.
     pub fn subscribe(&self, topic: Topic) -> Subscription {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +89,7 @@ impl Hub {
         at: i64,
         session_key: &str,
         job_id: &str,
-        what: impl FnOnce() -> What,
+        what: impl FnOnce() -> EventKind,
     ) {
         let topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         if topics.is_empty() {
@@ -106,7 +106,7 @@ impl Hub {
         if wanted.iter().all(Option::is_none) {
             return;
         }
-        let happening = Arc::new(Happening {
+        let happening = Arc::new(GatewayEvent {
             seq: self.seq.fetch_add(1, Ordering::Relaxed),
             at,
             session_key: session_key.to_owned(),
@@ -121,10 +121,10 @@ impl Hub {
 
 impl Subscription {
     /// Waits for the next happening; nothing comes when the gateway is gone.
-    pub async fn next(&mut self) -> Option<Heard> {
+    pub async fn next(&mut self) -> Option<ListenerEvent> {
         match self.receiver.recv().await {
-            Ok(happening) => Some(Heard::Happening(happening)),
-            Err(broadcast::error::RecvError::Lagged(missed)) => Some(Heard::Missed(missed)),
+            Ok(happening) => Some(ListenerEvent::Happening(happening)),
+            Err(broadcast::error::RecvError::Lagged(missed)) => Some(ListenerEvent::Missed(missed)),
             Err(broadcast::error::RecvError::Closed) => None,
         }
     }
@@ -153,7 +153,7 @@ impl Gateway {
 }
 
 impl Inner {
-    pub(crate) fn tell(&self, session_key: &str, job_id: &str, what: impl FnOnce() -> What) {
+    pub(crate) fn tell(&self, session_key: &str, job_id: &str, what: impl FnOnce() -> EventKind) {
         let now = self.parts.clock.now_ms();
         self.hub.tell(now, session_key, job_id, what);
     }

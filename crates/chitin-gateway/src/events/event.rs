@@ -1,6 +1,6 @@
 //! What listeners are told: one event, and its kind.
 
-use crate::jobs::Outcome;
+use crate::jobs::JobOutcome;
 use chitin_protocol::event::TurnEvent;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Something that happened.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Happening {
+pub struct GatewayEvent {
     /// The how manieth since the gateway began.
     pub seq: u64,
     /// When, in milliseconds since 1970.
@@ -19,7 +19,7 @@ pub struct Happening {
     pub job_id: String,
     /// What.
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// What happened.
@@ -29,11 +29,11 @@ pub struct Happening {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-pub enum What {
+pub enum EventKind {
     /// The job was taken in.
     Accepted {
         /// What becomes of it first.
-        place: Place,
+        place: JobPlacement,
     },
     /// Something of its turn.
     Turn {
@@ -74,14 +74,14 @@ pub enum What {
     /// It is over.
     Finished {
         /// How.
-        outcome: Outcome,
+        outcome: JobOutcome,
     },
 }
 
 /// What becomes of a job first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Place {
+pub enum JobPlacement {
     /// It runs as soon as there is room.
     Runs,
     /// It waits for the turn before it.

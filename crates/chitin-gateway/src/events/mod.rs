@@ -3,5 +3,5 @@
 mod bus;
 mod event;
 
-pub use bus::{Heard, Hub, Subscription, Topic};
-pub use event::{Happening, Place, What};
+pub use bus::{EventBus, ListenerEvent, Subscription, Topic};
+pub use event::{EventKind, GatewayEvent, JobPlacement};

@@ -11,12 +11,12 @@ pub struct ActiveHours {
     /// Minutes after midnight; none when nothing usable is said, which is always.
     window: Option<(u16, u16)>,
     /// Whose clock counts.
-    pub zone: Zone,
+    pub zone: ClockZone,
 }
 
 /// Whose clock counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Zone {
+pub enum ClockZone {
     /// The user's.
     User,
     /// The machine's.
@@ -42,9 +42,9 @@ impl ActiveHours {
             .and_then(|text| minutes(text, false));
         let end = value["end"].as_str().and_then(|text| minutes(text, true));
         let zone = match value["timezone"].as_str().map(trim_js) {
-            None | Some("" | "user") => Zone::User,
-            Some("local") => Zone::Local,
-            Some(name) => Zone::Named(name.to_owned()),
+            None | Some("" | "user") => ClockZone::User,
+            Some("local") => ClockZone::Local,
+            Some(name) => ClockZone::Named(name.to_owned()),
         };
         Self {
             window: start.zip(end),
@@ -61,13 +61,13 @@ impl ActiveHours {
             return false;
         }
         let named = match &self.zone {
-            Zone::User | Zone::Local => None,
-            Zone::Named(name) => TimeZone::get(name).ok(),
+            ClockZone::User | ClockZone::Local => None,
+            ClockZone::Named(name) => TimeZone::get(name).ok(),
         };
         let zone = match (&self.zone, named) {
-            (Zone::Local, _) => local.clone(),
+            (ClockZone::Local, _) => local.clone(),
             (_, Some(zone)) => zone,
-            (Zone::User | Zone::Named(_), None) => user.clone(),
+            (ClockZone::User | ClockZone::Named(_), None) => user.clone(),
         };
         let clock = zone.to_datetime(now);
         let minute = u16::try_from(i32::from(clock.hour()) * 60 + i32::from(clock.minute()))

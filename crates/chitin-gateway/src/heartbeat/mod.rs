@@ -20,7 +20,7 @@ mod timetable;
 mod visibility;
 
 pub use content::is_empty;
-pub use hours::{ActiveHours, Zone, user_zone};
+pub use hours::{ActiveHours, ClockZone, user_zone};
 pub use prompt::{DEFAULT_PROMPT, prompt};
 pub use run::{BeatOutcome, BeatReport, BeatingAgent};
 pub use settings::{HeartbeatSettings, beating};

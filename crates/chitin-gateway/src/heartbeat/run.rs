@@ -4,7 +4,7 @@ use super::{Beat, Beats, DueBeat, HeartbeatSettings, Skip, Task, Visibility, is_
 use crate::compat::{HEARTBEAT_FILE, heartbeat_session, last};
 use crate::gateway::{Gateway, Inner};
 use crate::heartbeat;
-use crate::jobs::{Job, JobKind, Outcome, Status};
+use crate::jobs::{Job, JobKind, JobOutcome, JobStatus};
 use chitin_agent::blocking;
 use chitin_guard::{ReadPolicy, Root};
 use chitin_protocol::agent_id::AgentId;
@@ -278,14 +278,14 @@ impl Inner {
     pub(crate) fn beat_done(
         &self,
         job: &Job,
-        outcome: &Outcome,
+        outcome: &JobOutcome,
         said: Option<&str>,
         used_before: Option<i64>,
     ) {
         let Ok(store) = self.parts.host.store(&job.agent_id) else {
             return;
         };
-        if outcome.status == Status::Ok {
+        if outcome.status == JobStatus::Ok {
             self.note_tasks(job);
         }
         let noted = match (said, used_before) {

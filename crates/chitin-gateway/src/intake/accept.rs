@@ -1,8 +1,8 @@
 //! Whether a message is taken in, under which name, and whose it is.
 
-use super::{Answer, Incoming, MOST_IMAGES, MOST_TEXT, Noticed, Refusal};
-use crate::access::{self, Speaker};
-use crate::events::{Place, What};
+use super::{IncomingMessage, IntakeRefusal, MOST_IMAGES, MOST_TEXT, Noticed, ReplyDelivery};
+use crate::access::{self, LabelledSender};
+use crate::events::{EventKind, JobPlacement};
 use crate::gateway::{Gateway, Inner};
 use crate::jobs::log::opening;
 use crate::jobs::{Job, JobKind, Sender};
@@ -31,7 +31,7 @@ pub struct Accepted {
     /// The agent.
     pub agent_id: String,
     /// What becomes of it first.
-    pub place: Place,
+    pub place: JobPlacement,
 }
 
 /// Where something is said.
@@ -45,7 +45,7 @@ pub(crate) enum Where {
 
 impl Gateway {
     /// Takes a message in. When this returns, the message is on the disk.
-    pub async fn accept(&self, incoming: Incoming) -> Result<Accepted, Refusal> {
+    pub async fn accept(&self, incoming: IncomingMessage) -> Result<Accepted, IntakeRefusal> {
         let noticed = Noticed {
             incoming,
             ..Noticed::default()
@@ -55,17 +55,17 @@ impl Gateway {
 
     /// Takes in a job of the gateway's own making: it goes before what people said and waits. One of a known name is
     /// not taken in again.
-    pub async fn begin(&self, job: Job) -> Result<Accepted, Refusal> {
+    pub async fn begin(&self, job: Job) -> Result<Accepted, IntakeRefusal> {
         let inner = &self.0;
         if self.is_closing() {
-            return Err(Refusal::Closing);
+            return Err(IntakeRefusal::Closing);
         }
         if inner.is_known(&job.id) {
             return Ok(Accepted {
                 job_id: job.id,
                 session_key: job.session_key,
                 agent_id: job.agent_id,
-                place: Place::Known,
+                place: JobPlacement::Known,
             });
         }
         let job_id = job.id.clone();
@@ -84,7 +84,7 @@ impl Inner {
         noticed: Noticed,
         place: Where,
         before: Option<&str>,
-    ) -> Result<Accepted, Refusal> {
+    ) -> Result<Accepted, IntakeRefusal> {
         self.admit(&noticed)?;
         let (session_key, agent_id) = self.where_to(&noticed.incoming)?;
         let job_id = self.name(&noticed.incoming);
@@ -93,7 +93,7 @@ impl Inner {
                 job_id,
                 session_key,
                 agent_id,
-                place: Place::Known,
+                place: JobPlacement::Known,
             });
         }
         if let Err(refusal) = blocking(|| self.must_reach(&noticed.incoming, &agent_id)) {
@@ -120,8 +120,10 @@ impl Inner {
             message_id: incoming.message_id,
             sender: Some(sender),
             deliver: match incoming.answer {
-                Answer::ToPlace => from.clone().map(|from| from.within(answer_thread.as_ref())),
-                Answer::Nowhere => None,
+                ReplyDelivery::ToPlace => {
+                    from.clone().map(|from| from.within(answer_thread.as_ref()))
+                }
+                ReplyDelivery::Nowhere => None,
             },
             answer_thread,
             from,
@@ -150,40 +152,40 @@ impl Inner {
     }
 
     /// Refuses what cannot be taken in at all.
-    fn admit(&self, noticed: &Noticed) -> Result<(), Refusal> {
+    fn admit(&self, noticed: &Noticed) -> Result<(), IntakeRefusal> {
         let incoming = &noticed.incoming;
         if self.closing.load(Ordering::Relaxed) {
-            return Err(Refusal::Closing);
+            return Err(IntakeRefusal::Closing);
         }
         let hangs = !incoming.images.is_empty() || !noticed.files.is_empty();
         if incoming.text.trim().is_empty() && !hangs {
-            return Err(Refusal::Empty);
+            return Err(IntakeRefusal::Empty);
         }
         if incoming.text.len() > MOST_TEXT {
-            return Err(Refusal::TooLarge(format!(
+            return Err(IntakeRefusal::TooLarge(format!(
                 "its text has {} bytes, the limit is {MOST_TEXT}",
                 incoming.text.len()
             )));
         }
         if incoming.images.len() > MOST_IMAGES {
-            return Err(Refusal::TooLarge(format!(
+            return Err(IntakeRefusal::TooLarge(format!(
                 "it has {} images, the limit is {MOST_IMAGES}",
                 incoming.images.len()
             )));
         }
         if self.parts.ledger.open_bytes() > MOST_OPEN_BYTES {
-            return Err(Refusal::TooMuch);
+            return Err(IntakeRefusal::TooMuch);
         }
         let open = self.open.load(Ordering::Relaxed);
         if open >= self.parts.most_open {
-            return Err(Refusal::Full { open });
+            return Err(IntakeRefusal::Full { open });
         }
         Ok(())
     }
 
     /// Returns the name of a message's job. One that its surface names has the same name whenever it is handed in, so that
     /// its turn happens once even if a crash lies between.
-    pub(crate) fn name(&self, incoming: &Incoming) -> String {
+    pub(crate) fn name(&self, incoming: &IncomingMessage) -> String {
         let place = Address::of(&incoming.inbound);
         match (&incoming.job_id, &incoming.message_id, place) {
             (Some(id), ..) => id.clone(),
@@ -198,7 +200,7 @@ impl Inner {
 
     pub(crate) fn queue_settings(
         &self,
-        incoming: &Incoming,
+        incoming: &IncomingMessage,
         session_key: &str,
         agent_id: &str,
     ) -> QueueSettings {
@@ -220,11 +222,11 @@ impl Inner {
     }
 
     /// Refuses a message on a channel that the agent's workspace shuts out.
-    fn must_reach(&self, incoming: &Incoming, agent_id: &str) -> Result<(), Refusal> {
+    fn must_reach(&self, incoming: &IncomingMessage, agent_id: &str) -> Result<(), IntakeRefusal> {
         let claimed = incoming.inbound.channel.as_str();
         let channel = incoming.via.as_deref().unwrap_or(claimed);
         match self.parts.host.channel_refusal(agent_id, channel) {
-            Some(reason) => Err(Refusal::ChannelShut {
+            Some(reason) => Err(IntakeRefusal::ChannelShut {
                 channel: channel.to_owned(),
                 reason,
             }),
@@ -237,11 +239,11 @@ impl Inner {
         self: &Arc<Self>,
         job: Job,
         settings: Option<QueueSettings>,
-    ) -> Result<Accepted, Refusal> {
+    ) -> Result<Accepted, IntakeRefusal> {
         let inner = Arc::clone(self);
         let taking = async move { inner.take_in(job, settings).await };
         let taken = self.tasks.spawn(taking).await;
-        taken.unwrap_or(Err(Refusal::Closing))
+        taken.unwrap_or(Err(IntakeRefusal::Closing))
     }
 
     /// Puts a job into the ledger, then into its session's queue.
@@ -249,7 +251,7 @@ impl Inner {
         self: &Arc<Self>,
         job: Job,
         settings: Option<QueueSettings>,
-    ) -> Result<Accepted, Refusal> {
+    ) -> Result<Accepted, IntakeRefusal> {
         self.write(vec![opening(&job)]).await?;
         self.open.fetch_add(1, Ordering::Relaxed);
         self.activity.notify_one();
@@ -257,14 +259,14 @@ impl Inner {
             job_id: job.id.clone(),
             session_key: job.session_key.clone(),
             agent_id: job.agent_id.clone(),
-            place: Place::Runs,
+            place: JobPlacement::Runs,
         };
         let place = match settings {
             Some(settings) => self.enqueue(job, settings)?,
             None => self.put_first(job, Marks::new()),
         };
-        self.tell(&accepted.session_key, &accepted.job_id, || What::Accepted {
-            place,
+        self.tell(&accepted.session_key, &accepted.job_id, || {
+            EventKind::Accepted { place }
         });
         Ok(Accepted { place, ..accepted })
     }
@@ -277,7 +279,7 @@ fn spoken(noticed: &Noticed, sender: &Sender, place: Where, before: Option<&str>
     let room = room.or_else(|| inbound.peer.as_ref().map(|peer| peer.id.as_str()));
     let words = access::spoken(
         noticed,
-        &Speaker {
+        &LabelledSender {
             channel: &inbound.channel,
             room: room.filter(|_| place == Where::InRoom),
             name: sender.name.as_deref(),

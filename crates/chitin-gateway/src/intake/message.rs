@@ -11,7 +11,7 @@ pub const MOST_IMAGES: usize = 16;
 
 /// A message as a surface hands it in.
 #[derive(Debug, Clone, Default)]
-pub struct Incoming {
+pub struct IncomingMessage {
     /// Where it comes from.
     pub inbound: Inbound,
     /// The channel that it really came over, where its sender may name another as its place. Access is judged by this one.
@@ -35,7 +35,7 @@ pub struct Incoming {
     /// How it wants to wait.
     pub queue: QueueWish,
     /// Whether the words of the turn go back to the place that it came from. A sender who listens to events needs none.
-    pub answer: Answer,
+    pub answer: ReplyDelivery,
     /// The name of the turn, when the sender wants to know it beforehand.
     pub job_id: Option<String>,
 }
@@ -44,7 +44,7 @@ pub struct Incoming {
 #[derive(Debug, Clone, Default)]
 pub struct Noticed {
     /// The message. Whether its sender owns the agent is found out; what it says of that does not count.
-    pub incoming: Incoming,
+    pub incoming: IncomingMessage,
     /// Whether it is addressed to us: by name, or as a reply to what we said. What is said to us alone always is.
     pub addressed: Addressed,
     /// Whether a program wrote it.
@@ -88,7 +88,7 @@ pub struct Hanging {
 
 /// What became of a message that a network heard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Notice {
+pub enum ReceiveOutcome {
     /// It was taken in.
     Taken(crate::intake::Accepted),
     /// It was not for us. What was said is told with the next message there that is.
@@ -101,7 +101,7 @@ pub enum Notice {
 
 /// Whether the words of a turn go back to the place that its message came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Answer {
+pub enum ReplyDelivery {
     /// They do.
     #[default]
     ToPlace,

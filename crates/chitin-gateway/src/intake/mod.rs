@@ -15,5 +15,8 @@ pub(crate) mod recent;
 mod refusal;
 
 pub use accept::Accepted;
-pub use message::{Addressed, Answer, Hanging, Incoming, MOST_IMAGES, MOST_TEXT, Notice, Noticed};
-pub use refusal::Refusal;
+pub use message::{
+    Addressed, Hanging, IncomingMessage, MOST_IMAGES, MOST_TEXT, Noticed, ReceiveOutcome,
+    ReplyDelivery,
+};
+pub use refusal::IntakeRefusal;

@@ -1,9 +1,9 @@
 //! What a network hears: who is let in, who has to wait for the owner, what is only kept in mind.
 
 use super::accept::Where;
-use super::{Addressed, Notice, Noticed, Refusal};
-use crate::access::Verdict;
-use crate::events::Place;
+use super::{Addressed, IntakeRefusal, Noticed, ReceiveOutcome};
+use crate::access::AccessVerdict;
+use crate::events::JobPlacement;
 use crate::gateway::{Gateway, Inner};
 use crate::surface::Address;
 use chitin_protocol::session_key::ChatType;
@@ -13,10 +13,10 @@ use std::sync::atomic::Ordering;
 impl Gateway {
     /// Hears a message on a network. When this returns, a message that was taken in is on the disk. A network hands in a message again
     /// when this fails with something that may pass.
-    pub async fn notice(&self, mut noticed: Noticed) -> Result<Notice, Refusal> {
+    pub async fn notice(&self, mut noticed: Noticed) -> Result<ReceiveOutcome, IntakeRefusal> {
         let inner = &self.0;
         if inner.closing.load(Ordering::Relaxed) {
-            return Err(Refusal::Closing);
+            return Err(IntakeRefusal::Closing);
         }
         let trust = &inner.parts.trust;
         if noticed.addressed == Addressed::No {
@@ -26,18 +26,18 @@ impl Gateway {
             }
         }
         match trust.judge(&noticed) {
-            Verdict::Heard { owner } => {
+            AccessVerdict::Heard { owner } => {
                 noticed.incoming.is_owner = owner;
                 inner.hear(noticed).await
             }
-            Verdict::Overheard => {
+            AccessVerdict::Overheard => {
                 trust.overhear(&noticed);
-                Ok(Notice::Overheard)
+                Ok(ReceiveOutcome::Overheard)
             }
-            Verdict::Unknown => inner.ask_owner(noticed).await,
-            Verdict::Refused(reason) => {
+            AccessVerdict::Unknown => inner.ask_owner(noticed).await,
+            AccessVerdict::Refused(reason) => {
                 trust.turn_away(&noticed, &reason);
-                Ok(Notice::Ignored(reason))
+                Ok(ReceiveOutcome::Ignored(reason))
             }
         }
     }
@@ -45,7 +45,7 @@ impl Gateway {
 
 impl Inner {
     /// Takes in what somebody says who is heard, with what was overheard there before.
-    async fn hear(self: &Arc<Self>, noticed: Noticed) -> Result<Notice, Refusal> {
+    async fn hear(self: &Arc<Self>, noticed: Noticed) -> Result<ReceiveOutcome, IntakeRefusal> {
         let trust = &self.parts.trust;
         let peer = noticed.incoming.inbound.peer.as_ref();
         let place = match peer.map(|peer| peer.kind) {
@@ -58,17 +58,17 @@ impl Inner {
         }
         let told = noticed.clone();
         let accepted = match self.accept(noticed, place, before.as_deref()).await {
-            Err(Refusal::ChannelShut { reason, .. }) => {
+            Err(IntakeRefusal::ChannelShut { reason, .. }) => {
                 trust.turn_away(&told, &reason);
                 self.say_shut(&told, &reason).await;
-                return Ok(Notice::Ignored(reason));
+                return Ok(ReceiveOutcome::Ignored(reason));
             }
             accepted => accepted?,
         };
-        if accepted.place != Place::Known {
+        if accepted.place != JobPlacement::Known {
             trust.forget_overheard(&told, until);
         }
-        Ok(Notice::Taken(accepted))
+        Ok(ReceiveOutcome::Taken(accepted))
     }
 
     /// Tells a sender that the agent does not take messages there.

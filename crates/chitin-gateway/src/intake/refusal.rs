@@ -6,7 +6,7 @@ use chitin_store::StoreError;
 
 /// Why a message was not taken in.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum IntakeRefusal {
     /// The gateway is about to end.
     #[error("the gateway is shutting down")]
     Closing,

@@ -4,7 +4,7 @@ pub(crate) mod log;
 mod recover;
 
 use crate::access::ToolLimits;
-use crate::queue::Said;
+use crate::queue::QueuedMessage;
 use crate::subagents::announce::CompletionTarget;
 use crate::surface::Address;
 use crate::threads::AnswerThread;
@@ -300,9 +300,9 @@ pub enum Cleanup {
 /// How a job ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Outcome {
+pub struct JobOutcome {
     /// How.
-    pub status: Status,
+    pub status: JobStatus,
     /// The last answer's text.
     pub text: String,
     /// What went wrong, if something did.
@@ -333,7 +333,7 @@ pub struct RefusedOutcome {
 /// How a job ended, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Status {
+pub enum JobStatus {
     /// Well.
     Ok,
     /// Its time was over.
@@ -344,7 +344,7 @@ pub enum Status {
     Failed,
 }
 
-impl Said for Job {
+impl QueuedMessage for Job {
     fn words(&self) -> &str {
         &self.words
     }

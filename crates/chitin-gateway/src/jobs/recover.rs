@@ -5,7 +5,7 @@ use crate::gateway::{Gateway, Inner};
 use crate::queue::busy::Marks;
 use crate::route::bindings::{self, Bound};
 use crate::subagents::announce::settle::Aftermath;
-use crate::subagents::tree::{self, GOES, Leaving, Node, WAITS, Waiting};
+use crate::subagents::tree::{self, GOES, Leaving, RunNode, WAITS, WaitingRun};
 use chitin_store::OpenItem;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -25,9 +25,9 @@ impl Gateway {
                     inner.bindings.put(bound);
                 }
             } else if id.starts_with(WAITS) {
-                if let Some(waiting) = inner.understand::<Waiting>(&id, body) {
+                if let Some(waiting) = inner.understand::<WaitingRun>(&id, body) {
                     let key = waiting.child_key.clone();
-                    inner.tree.lock().put(&key, Node::from(waiting));
+                    inner.tree.lock().put(&key, RunNode::from(waiting));
                 }
             } else if id.starts_with(GOES) {
                 leaving.extend(inner.understand::<Leaving>(&id, body));

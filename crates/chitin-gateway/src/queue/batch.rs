@@ -1,6 +1,6 @@
 //! Messages that get one turn together, as one text.
 
-use super::pending::Said;
+use super::pending::QueuedMessage;
 use chitin_protocol::text::utf16_prefix;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -57,7 +57,7 @@ pub struct Batch<T> {
     pub dropped: Dropped,
 }
 
-impl<T: Said> Batch<T> {
+impl<T: QueuedMessage> Batch<T> {
     pub(super) const fn new(items: Vec<T>, dropped: Dropped) -> Self {
         Self { items, dropped }
     }

@@ -1,6 +1,6 @@
 //! The sessions that have something to do. One that has nothing takes no memory.
 
-use super::{Pending, QueueSettings, Said};
+use super::{PendingMessages, QueueSettings, QueuedMessage};
 use crate::gateway::{Gateway, Inner};
 use crate::jobs::{Job, Sender};
 use crate::subagents::tree::STOPPED;
@@ -24,7 +24,7 @@ pub(crate) struct Session {
     /// What goes before all that waits.
     pub(crate) first: VecDeque<(Job, Marks)>,
     /// Messages that wait.
-    pub(crate) pending: Pending<Job>,
+    pub(crate) pending: PendingMessages<Job>,
     /// How messages wait, as the last one said.
     pub(crate) settings: Option<QueueSettings>,
     /// The turn that waits for room in its lane.

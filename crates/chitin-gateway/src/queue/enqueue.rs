@@ -2,9 +2,9 @@
 
 use super::busy::{Marks, Session, StopCause};
 use super::{Batch, Pushed, QueueMode, QueueSettings};
-use crate::events::{Place, What};
+use crate::events::{EventKind, JobPlacement};
 use crate::gateway::Inner;
-use crate::intake::Refusal;
+use crate::intake::IntakeRefusal;
 use crate::jobs::log::closing;
 use crate::jobs::{Job, JobKind};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl Inner {
         self: &Arc<Self>,
         job: Job,
         settings: QueueSettings,
-    ) -> Result<Place, Refusal> {
+    ) -> Result<JobPlacement, IntakeRefusal> {
         let mut busy = self.busy.lock();
         let Some(session) = busy.get_mut(&job.session_key) else {
             let key = job.session_key.clone();
@@ -38,12 +38,12 @@ impl Inner {
             busy.insert(key.clone(), session);
             drop(busy);
             self.drive(key);
-            return Ok(Place::Runs);
+            return Ok(JobPlacement::Runs);
         };
         session.settings = Some(settings);
         let job = match settings.mode {
             QueueMode::Steer | QueueMode::SteerBacklog => match session.steer(job) {
-                Ok(()) => return Ok(Place::Steers),
+                Ok(()) => return Ok(JobPlacement::Steers),
                 Err(job) => *job,
             },
             QueueMode::Interrupt => {
@@ -58,24 +58,24 @@ impl Inner {
         let now = u64::try_from(self.parts.clock.now_ms()).unwrap_or_default();
         let waiting = session.pending.len();
         match session.pending.push(job, &settings, now) {
-            Pushed::Waits => Ok(Place::Waits),
+            Pushed::Waits => Ok(JobPlacement::Waits),
             Pushed::Replaced(gone) => {
                 drop(busy);
                 for job in gone {
                     self.let_go(&job, "newer messages replaced it");
                 }
-                Ok(Place::Waits)
+                Ok(JobPlacement::Waits)
             }
             Pushed::Refused(job) => {
                 drop(busy);
                 self.let_go(&job, "too many messages are already queued");
-                Err(Refusal::QueueFull { waiting })
+                Err(IntakeRefusal::QueueFull { waiting })
             }
         }
     }
 
     /// Puts a job before all that waits. One that brings news goes into the turn that runs, if there is one.
-    pub(crate) fn put_first(self: &Arc<Self>, job: Job, marks: Marks) -> Place {
+    pub(crate) fn put_first(self: &Arc<Self>, job: Job, marks: Marks) -> JobPlacement {
         let mut busy = self.busy.lock();
         let key = job.session_key.clone();
         let Some(session) = busy.get_mut(&key) else {
@@ -84,12 +84,12 @@ impl Inner {
             busy.insert(key.clone(), session);
             drop(busy);
             self.drive(key);
-            return Place::Runs;
+            return JobPlacement::Runs;
         };
         let job = match job.kind {
             JobKind::Announce | JobKind::SessionSend if marks.is_empty() => {
                 match session.steer(job) {
-                    Ok(()) => return Place::Steers,
+                    Ok(()) => return JobPlacement::Steers,
                     Err(job) => *job,
                 }
             }
@@ -101,7 +101,7 @@ impl Inner {
             | JobKind::Cron => job,
         };
         session.first.push_back((job, marks));
-        Place::Waits
+        JobPlacement::Waits
     }
 
     /// Puts a job that was begun before back into its session. Its words may have been heard already, so that they do not go
@@ -122,7 +122,7 @@ impl Inner {
     fn let_go(&self, job: &Job, reason: &str) {
         self.parts.ledger.note(vec![closing(&job.id)]);
         self.open.fetch_sub(1, Ordering::Relaxed);
-        self.tell(&job.session_key, &job.id, || What::Dropped {
+        self.tell(&job.session_key, &job.id, || EventKind::Dropped {
             reason: reason.to_owned(),
         });
     }

@@ -12,14 +12,14 @@ const MOST: u32 = 10_000;
 /// How many turns run at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Concurrency {
+pub struct TurnConcurrency {
     /// Turns of sessions.
     pub agent: u32,
     /// Turns of subagents.
     pub subagent: u32,
 }
 
-impl Concurrency {
+impl TurnConcurrency {
     /// Reads what a configuration says; what makes no sense there says nothing.
     pub fn read(config: &Value, rules: &LaneRules) -> Self {
         let defaults = &config["agents"]["defaults"];

@@ -1,8 +1,8 @@
 //! Several messages that waited become one turn.
 
 use super::busy::Marks;
-use super::{Batch, Said};
-use crate::events::What;
+use super::{Batch, QueuedMessage};
+use crate::events::EventKind;
 use crate::gateway::Inner;
 use crate::jobs::Job;
 use crate::jobs::log::{closing, opening};
@@ -94,7 +94,7 @@ impl Inner {
         let count = others.len();
         self.open.fetch_sub(count, Ordering::Relaxed);
         for one in gone() {
-            self.tell(&one.session_key, &one.id, || What::Merged {
+            self.tell(&one.session_key, &one.id, || EventKind::Merged {
                 into: job.id.clone(),
             });
             self.hub.follow(&one.id, &job.id);

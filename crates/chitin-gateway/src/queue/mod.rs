@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `mode.rs`, `settings.rs` | rules: queue modes, and the settings that hold for a message |
 //! | `pending.rs`, `batch.rs` | the messages of a session that wait, and those that get one turn together |
-//! | `lane.rs`, `slots.rs` | how many turns run at once, by kind of job |
+//! | `lane.rs`, `turn_slots.rs` | how many turns run at once, by kind of job |
 //! | `enqueue.rs` | puts a job into its session and works the session off |
 //! | `merge.rs` | makes one job of several messages |
 //! | `busy.rs` | the sessions that have something to do; [`crate::Gateway::busy`] |
@@ -17,10 +17,10 @@ mod merge;
 pub mod mode;
 mod pending;
 mod settings;
-pub(crate) mod slots;
+pub(crate) mod turn_slots;
 
 pub use batch::{Batch, Dropped};
 pub use busy::{BusySession, StopCause};
 pub use chitin_contract::{DropPolicy, QueueMode};
-pub use pending::{Pending, Pushed, Said};
+pub use pending::{PendingMessages, Pushed, QueuedMessage};
 pub use settings::{QueueSettings, QueueWish};

@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 const MOST_DEBOUNCES: u64 = 10;
 
 /// Something that was said and can wait.
-pub trait Said {
+pub trait QueuedMessage {
     /// Returns the words.
     fn words(&self) -> &str;
 }
 
-impl Said for String {
+impl QueuedMessage for String {
     fn words(&self) -> &str {
         self
     }
@@ -22,7 +22,7 @@ impl Said for String {
 
 /// Messages that wait for their turn: in order, never more than the cap, and none is lost without being counted.
 #[derive(Debug, Clone)]
-pub struct Pending<T> {
+pub struct PendingMessages<T> {
     items: VecDeque<(T, u64)>,
     dropped: Dropped,
     /// When the last message came, kept or not.
@@ -41,7 +41,7 @@ pub enum Pushed<T> {
     Replaced(Vec<T>),
 }
 
-impl<T> Default for Pending<T> {
+impl<T> Default for PendingMessages<T> {
     fn default() -> Self {
         Self {
             items: VecDeque::new(),
@@ -51,7 +51,7 @@ impl<T> Default for Pending<T> {
     }
 }
 
-impl<T: Said> Pending<T> {
+impl<T: QueuedMessage> PendingMessages<T> {
     /// Adds a message by the settings that hold now; they may change from message to message.
     pub fn push(&mut self, item: T, settings: &QueueSettings, now_ms: u64) -> Pushed<T> {
         let cap = settings.cap.max(1) as usize;

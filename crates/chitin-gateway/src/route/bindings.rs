@@ -3,7 +3,7 @@
 use super::Inbound;
 use crate::gateway::{Gateway, Inner};
 use crate::surface::Address;
-use chitin_store::{Change, StoreError};
+use chitin_store::{JobChange, StoreError};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -57,15 +57,15 @@ impl Gateway {
 
 impl Bound {
     /// Makes the change that lets it go.
-    pub(crate) fn closing(&self) -> Change {
-        Change::Close {
+    pub(crate) fn closing(&self) -> JobChange {
+        JobChange::Close {
             id: name(&self.place),
         }
     }
 
     /// Makes the change that keeps it.
-    pub(crate) fn opening(&self) -> Change {
-        Change::Open {
+    pub(crate) fn opening(&self) -> JobChange {
+        JobChange::Open {
             id: name(&self.place),
             body: serde_json::to_value(self).unwrap_or_default(),
         }
@@ -81,7 +81,7 @@ impl Inner {
         bindings.retain(|name, bound| {
             let keep = bound.session_key != session_key;
             if !keep {
-                freed.push(Change::Close { id: name.clone() });
+                freed.push(JobChange::Close { id: name.clone() });
             }
             keep
         });

@@ -11,7 +11,7 @@ use serde::Serialize;
 /// How a message found its agent and its session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Explanation {
+pub struct RouteExplanation {
     /// The message, with spellings made one.
     pub inbound: Inbound,
     /// Every binding, in the order of the configuration.
@@ -70,7 +70,7 @@ pub struct Considered {
     /// What it would be worth, or is.
     pub tier: MatchedBy,
     /// What became of it.
-    pub verdict: Verdict,
+    pub verdict: BindingVerdict,
     /// Why it does not hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatch: Option<Mismatch>,
@@ -79,7 +79,7 @@ pub struct Considered {
 /// What became of a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Verdict {
+pub enum BindingVerdict {
     /// It holds, and it was chosen.
     Chosen,
     /// It holds, but another one is stronger or comes first.
@@ -90,7 +90,7 @@ pub enum Verdict {
 
 impl Routing {
     /// Says where a message goes, and why there: every binding with its claim and its fate.
-    pub fn explain(&self, inbound: &Inbound) -> Explanation {
+    pub fn explain(&self, inbound: &Inbound) -> RouteExplanation {
         let inbound = inbound.normalized();
         let weighed: Vec<_> = self
             .bindings
@@ -121,7 +121,7 @@ impl Routing {
             }
             Err(error) => (None, None, Some(error)),
         };
-        Explanation {
+        RouteExplanation {
             bindings: weighed
                 .into_iter()
                 .map(|(considered, fate)| tell(considered, fate, binding))
@@ -165,9 +165,11 @@ fn tell(
     chosen: Option<&Binding>,
 ) -> Considered {
     let verdict = match &fate {
-        Err(_) => Verdict::No,
-        Ok(_) if chosen.is_some_and(|chosen| chosen.index == binding.index) => Verdict::Chosen,
-        Ok(_) => Verdict::Outranked,
+        Err(_) => BindingVerdict::No,
+        Ok(_) if chosen.is_some_and(|chosen| chosen.index == binding.index) => {
+            BindingVerdict::Chosen
+        }
+        Ok(_) => BindingVerdict::Outranked,
     };
     Considered {
         path: binding.path(""),

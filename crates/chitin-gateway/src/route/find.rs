@@ -1,14 +1,17 @@
 //! The agent and the session of a message: what the sender picks, a bound surface, or the bindings of the configuration.
 
 use crate::gateway::Inner;
-use crate::intake::{Incoming, Refusal};
+use crate::intake::{IncomingMessage, IntakeRefusal};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::nearest::nearest;
 use chitin_protocol::session_key;
 
 impl Inner {
     /// Finds session and agent: what the sender picks, a session that is bound to the place, or what the bindings say.
-    pub(crate) fn where_to(&self, incoming: &Incoming) -> Result<(String, String), Refusal> {
+    pub(crate) fn where_to(
+        &self,
+        incoming: &IncomingMessage,
+    ) -> Result<(String, String), IntakeRefusal> {
         let grammar = self.parts.contract.session_keys;
         let mut inbound = incoming.inbound.clone();
         if inbound.channel.is_empty() {
@@ -28,7 +31,7 @@ impl Inner {
             let found = parsed.map(|parsed| parsed.agent_id).unwrap_or_default();
             self.must_be_known(&found)?;
             if let Some(agent) = agent.filter(|agent| agent.as_str() != found) {
-                return Err(Refusal::BadSession {
+                return Err(IntakeRefusal::BadSession {
                     key,
                     reason: format!("it is not one of `{agent}`"),
                 });
@@ -48,13 +51,13 @@ impl Inner {
         Ok((route.key().to_owned(), route.agent_id.to_string()))
     }
 
-    fn must_be_known(&self, id: &str) -> Result<(), Refusal> {
+    fn must_be_known(&self, id: &str) -> Result<(), IntakeRefusal> {
         let agents = self.parts.host.agents();
         if agents.iter().any(|agent| agent.id == id) {
             return Ok(());
         }
         let names: Vec<&str> = agents.iter().map(|agent| agent.id.as_str()).collect();
-        Err(Refusal::UnknownAgent {
+        Err(IntakeRefusal::UnknownAgent {
             nearest: nearest(id, names.iter().copied()).map(str::to_owned),
             id: id.to_owned(),
         })

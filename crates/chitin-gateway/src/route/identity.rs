@@ -7,12 +7,12 @@ use std::collections::HashMap;
 
 /// The names of people by the ids under which channels know them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct People {
+pub(super) struct PeopleById {
     /// Id in lower case, with or without its channel → the place of the name in the configuration, and the name.
     names: HashMap<String, (usize, String)>,
 }
 
-impl People {
+impl PeopleById {
     /// Reads `session.identityLinks`.
     pub(super) fn read(links: &Value) -> Self {
         let mut names = HashMap::new();

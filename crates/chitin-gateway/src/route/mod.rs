@@ -1,7 +1,7 @@
 //! Who gets a message, and in which session (R5–R14).
 //!
 //! In: the bindings, agents and session settings of an `openclaw.json`, read once into a [`Routing`]; then, for each
-//! message, an [`Inbound`]. Out: a [`Route`], or an [`Explanation`] that says of every binding why it holds or not.
+//! message, an [`Inbound`]. Out: a [`Route`], or an [`RouteExplanation`] that says of every binding why it holds or not.
 //!
 //! ```
 //! use chitin_gateway::route::{Inbound, Peer, Routing};
@@ -26,18 +26,18 @@
 
 mod binding;
 pub(crate) mod bindings;
-mod chosen;
 mod error;
 mod explain;
 mod find;
 mod identity;
 mod inbound;
 mod routing;
+mod selected;
 mod sessions;
 
 pub use binding::{MatchedBy, Mismatch};
 pub use error::RouteError;
-pub use explain::{Choice, Considered, Explanation, Verdict};
+pub use explain::{BindingVerdict, Choice, Considered, RouteExplanation};
 pub use inbound::{Inbound, Peer};
 pub use routing::{Route, RoutePolicy, Routing};
 pub use sessions::thread_suffix;

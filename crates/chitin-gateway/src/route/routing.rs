@@ -2,7 +2,7 @@
 
 use super::binding::{Binding, MatchedBy, PeerRule, word};
 use super::error::RouteError;
-use super::identity::People;
+use super::identity::PeopleById;
 use super::inbound::{Inbound, Peer};
 use super::sessions::{Keys, Sharing};
 use chitin_config::agents::{self, SelectionRequired};
@@ -130,7 +130,7 @@ impl Routing {
                 dm_scope: word(&session["dmScope"]).unwrap_or_default(),
                 group_scope: word(&session["groupScope"]).unwrap_or_default(),
                 main_key: main_key.unwrap_or(session_key::MAIN).to_owned(),
-                people: People::read(&session["identityLinks"]),
+                people: PeopleById::read(&session["identityLinks"]),
                 grammar: contract.session_keys,
             },
             rules,

@@ -1,6 +1,6 @@
 //! From an agent and a place to a session key (R7–R10).
 
-use super::identity::People;
+use super::identity::PeopleById;
 use super::inbound::{Inbound, Peer};
 use crate::compat::{MATTERMOST, UNKNOWN};
 use chitin_protocol::session_key::{
@@ -15,7 +15,7 @@ pub(super) struct Sharing {
     pub(super) group_scope: GroupScope,
     /// The name of the main conversation.
     pub(super) main_key: String,
-    pub(super) people: People,
+    pub(super) people: PeopleById,
     pub(super) grammar: KeyGrammar,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::compat;
 use crate::gateway::{Gateway, Inner};
-use crate::intake::{Accepted, MOST_TEXT, Refusal};
+use crate::intake::{Accepted, IntakeRefusal, MOST_TEXT};
 use crate::jobs::{Job, JobKind, Sender};
 use serde_json::json;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 
 /// A message from one session to another.
 #[derive(Debug, Clone)]
-pub struct Letter<'a> {
+pub struct SessionMessage<'a> {
     /// The session that it comes from.
     pub from: &'a str,
     /// The session that it is for.
@@ -28,28 +28,31 @@ pub struct Letter<'a> {
 impl Gateway {
     /// Brings a message from one session to another: into the turn that runs there, or as a turn of its own. When this
     /// returns, the message is on the disk.
-    pub async fn bring(&self, letter: Letter<'_>) -> Result<Accepted, Refusal> {
+    pub async fn bring(&self, letter: SessionMessage<'_>) -> Result<Accepted, IntakeRefusal> {
         self.0.bring(letter).await
     }
 }
 
 impl Inner {
-    async fn bring(self: &Arc<Self>, letter: Letter<'_>) -> Result<Accepted, Refusal> {
+    async fn bring(
+        self: &Arc<Self>,
+        letter: SessionMessage<'_>,
+    ) -> Result<Accepted, IntakeRefusal> {
         if self.closing.load(Ordering::Relaxed) {
-            return Err(Refusal::Closing);
+            return Err(IntakeRefusal::Closing);
         }
         if letter.words.trim().is_empty() {
-            return Err(Refusal::Empty);
+            return Err(IntakeRefusal::Empty);
         }
         if letter.words.len() > MOST_TEXT {
-            return Err(Refusal::TooLarge(format!(
+            return Err(IntakeRefusal::TooLarge(format!(
                 "its text has {} bytes, the limit is {MOST_TEXT}",
                 letter.words.len()
             )));
         }
         let open = self.open.load(Ordering::Relaxed);
         if open >= self.parts.most_open {
-            return Err(Refusal::Full { open });
+            return Err(IntakeRefusal::Full { open });
         }
         let node = self.tree.lock().get(letter.to).cloned();
         let job = Job {

@@ -12,4 +12,4 @@ pub(crate) mod sessions_list;
 pub(crate) mod sessions_send;
 pub(crate) mod visible;
 
-pub use message::Letter;
+pub use message::SessionMessage;

@@ -5,9 +5,9 @@ use crate::gateway::{Gateway, WeakGateway};
 use crate::tools::{aside, ended, outcome, refused};
 use chitin_protocol::message::Message;
 use chitin_protocol::tool::ToolSpec;
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Concurrency, Tool, ToolOutcome};
+use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -77,8 +77,8 @@ impl Tool for SessionsHistory {
         &self.spec
     }
 
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Shared
+    fn concurrency(&self) -> ToolConcurrency {
+        ToolConcurrency::Shared
     }
 
     fn call<'a>(
@@ -131,7 +131,7 @@ fn history(gateway: &Gateway, caller: &str, asked: &Arguments) -> Result<Value, 
 }
 
 /// Returns what is shown of a record: words of people and models, and, if asked for, of tools. Thoughts and pictures are not.
-pub(crate) fn shown(entry: &Entry, with_tools: bool) -> Option<Shown> {
+pub(crate) fn shown(entry: &TranscriptEntry, with_tools: bool) -> Option<Shown> {
     let EntryBody::Message(message) = &entry.body else {
         return None;
     };

@@ -1,14 +1,14 @@
 //! `sessions_list`: the sessions that this one sees.
 
 use super::sessions_history::{Shown, shown};
-use super::visible::{Seen, Sight};
+use super::visible::{Sight, VisibleSession};
 use crate::gateway::{Gateway, WeakGateway};
 use crate::tools::{aside, ended, outcome, refused};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{self, ChatType};
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Concurrency, Tool, ToolOutcome};
+use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -109,8 +109,8 @@ impl Tool for SessionsList {
         &self.spec
     }
 
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Shared
+    fn concurrency(&self) -> ToolConcurrency {
+        ToolConcurrency::Shared
     }
 
     fn call<'a>(
@@ -179,7 +179,7 @@ fn list(gateway: &Gateway, caller: &str, asked: &Arguments) -> Vec<Row> {
         .collect()
 }
 
-fn kind_of(gateway: &Gateway, seen: &Seen) -> Kind {
+fn kind_of(gateway: &Gateway, seen: &VisibleSession) -> Kind {
     let grammar = gateway.parts().contract.session_keys;
     let agent = AgentId::normalize(&seen.agent_id);
     if seen.key == gateway.routing().main_key(&agent) {
@@ -196,7 +196,7 @@ fn kind_of(gateway: &Gateway, seen: &Seen) -> Kind {
     }
 }
 
-fn last(gateway: &Gateway, seen: &Seen, most: usize) -> Vec<Shown> {
+fn last(gateway: &Gateway, seen: &VisibleSession, most: usize) -> Vec<Shown> {
     let store = gateway.parts().host.store(&seen.agent_id).ok();
     let branch = store.and_then(|store| store.read(&seen.key).ok());
     let entries = branch.map(|branch| branch.entries).unwrap_or_default();

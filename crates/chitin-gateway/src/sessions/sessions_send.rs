@@ -1,10 +1,10 @@
 //! `sessions_send`: says something to another session, and waits for its answer if wanted.
 
-use super::Letter;
+use super::SessionMessage;
 use super::visible::Sight;
-use crate::events::{Heard, Subscription, Topic, What};
+use crate::events::{EventKind, ListenerEvent, Subscription, Topic};
 use crate::gateway::WeakGateway;
-use crate::jobs::{Outcome, Status};
+use crate::jobs::{JobOutcome, JobStatus};
 use crate::tools::{aside, ended, outcome, refused};
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::{arguments, spec_on_file};
@@ -101,7 +101,7 @@ impl Tool for SessionsSend {
             }
             let run_id = gateway.new_job_id();
             let mut events = gateway.subscribe(Topic::Job(run_id.clone()));
-            let letter = Letter {
+            let letter = SessionMessage {
                 from: caller,
                 to: &seen.key,
                 agent_id: &seen.agent_id,
@@ -133,28 +133,28 @@ impl Tool for SessionsSend {
 }
 
 /// Waits until the message is dealt with.
-async fn end_of(events: &mut Subscription) -> Option<Outcome> {
+async fn end_of(events: &mut Subscription) -> Option<JobOutcome> {
     while let Some(heard) = events.next().await {
-        let Heard::Happening(happening) = heard else {
+        let ListenerEvent::Happening(happening) = heard else {
             continue;
         };
         match &happening.what {
-            What::Finished { outcome } => return Some(outcome.clone()),
-            What::Dropped { .. } => return None,
-            What::Accepted { .. }
-            | What::Turn { .. }
-            | What::Delivered { .. }
-            | What::NotDelivered { .. }
-            | What::Merged { .. }
-            | What::Spawned { .. } => {}
+            EventKind::Finished { outcome } => return Some(outcome.clone()),
+            EventKind::Dropped { .. } => return None,
+            EventKind::Accepted { .. }
+            | EventKind::Turn { .. }
+            | EventKind::Delivered { .. }
+            | EventKind::NotDelivered { .. }
+            | EventKind::Merged { .. }
+            | EventKind::Spawned { .. } => {}
         }
     }
     None
 }
 
-fn answer(ended: Option<Outcome>) -> Value {
+fn answer(ended: Option<JobOutcome>) -> Value {
     match ended {
-        Some(outcome) if outcome.status == Status::Ok => {
+        Some(outcome) if outcome.status == JobStatus::Ok => {
             let reply: String = outcome.text.chars().take(REPLY_CHARS).collect();
             json!({"status": "ok", "reply": reply})
         }

@@ -22,7 +22,7 @@ enum Reach {
 
 /// A session that is seen.
 #[derive(Debug, Clone)]
-pub(crate) struct Seen {
+pub(crate) struct VisibleSession {
     pub(crate) key: String,
     pub(crate) agent_id: String,
     pub(crate) entry: SessionEntry,
@@ -61,14 +61,14 @@ impl<'a> Sight<'a> {
     }
 
     /// Returns all sessions that are seen, the most recently used first.
-    pub(crate) fn all(&self) -> Vec<Seen> {
-        let mut found: Vec<Seen> = Vec::new();
+    pub(crate) fn all(&self) -> Vec<VisibleSession> {
+        let mut found: Vec<VisibleSession> = Vec::new();
         for agent in self.agents() {
             let Ok(store) = self.gateway.parts().host.store(&agent) else {
                 continue;
             };
             let sessions = store.list().unwrap_or_default();
-            found.extend(sessions.into_iter().map(|(key, entry)| Seen {
+            found.extend(sessions.into_iter().map(|(key, entry)| VisibleSession {
                 key,
                 agent_id: agent.clone(),
                 entry,
@@ -81,7 +81,7 @@ impl<'a> Sight<'a> {
     }
 
     /// Finds a session by its key, or says why it is not seen. One that is not there and one that is not seen look alike.
-    pub(crate) fn find(&self, wanted: &str) -> Result<Seen, String> {
+    pub(crate) fn find(&self, wanted: &str) -> Result<VisibleSession, String> {
         let grammar = self.gateway.parts().contract.session_keys;
         let wanted = wanted.trim();
         let key = session_key::store_key(wanted, self.agent.as_str(), "", grammar);
@@ -93,9 +93,13 @@ impl<'a> Sight<'a> {
     }
 
     /// Finds a session by what it is called.
-    pub(crate) fn find_label(&self, label: &str, agent: Option<&str>) -> Result<Seen, String> {
+    pub(crate) fn find_label(
+        &self,
+        label: &str,
+        agent: Option<&str>,
+    ) -> Result<VisibleSession, String> {
         let agent = agent.map(AgentId::normalize);
-        let fits = |seen: &Seen| {
+        let fits = |seen: &VisibleSession| {
             seen.entry.label.as_deref() == Some(label.trim())
                 && agent
                     .as_ref()
@@ -128,7 +132,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    fn sees(&self, seen: &Seen, tree: &HashSet<String>) -> bool {
+    fn sees(&self, seen: &VisibleSession, tree: &HashSet<String>) -> bool {
         seen.key == self.caller
             || match self.reach {
                 Reach::Itself => false,
@@ -138,7 +142,7 @@ impl<'a> Sight<'a> {
     }
 
     /// Returns the sessions below the one that looks.
-    fn tree(&self, all: &[Seen]) -> HashSet<String> {
+    fn tree(&self, all: &[VisibleSession]) -> HashSet<String> {
         let mut children: HashMap<&str, Vec<&str>> = HashMap::new();
         for seen in all {
             if let Some(parent) = seen.entry.spawned_by.as_deref() {

@@ -8,7 +8,7 @@ use crate::tools::{ended, outcome};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Concurrency, Tool, ToolOutcome};
+use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -45,8 +45,8 @@ impl Tool for AgentsList {
         &self.spec
     }
 
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Shared
+    fn concurrency(&self) -> ToolConcurrency {
+        ToolConcurrency::Shared
     }
 
     fn call<'a>(

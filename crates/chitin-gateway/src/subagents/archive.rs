@@ -4,7 +4,7 @@ use super::position::is_run;
 use crate::gateway::Inner;
 use crate::host::AgentSummary;
 use chitin_protocol::session_key;
-use chitin_store::Removal;
+use chitin_store::TranscriptRemoval;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -50,7 +50,7 @@ impl Inner {
             if over && session_key::is_subagent(&key, grammar) && is_run(&entry) && idle() {
                 let now = self.parts.clock.now();
                 // One that is in use after all is put away another time.
-                let _ = store.remove(&key, Removal::Archive { now: &now });
+                let _ = store.remove(&key, TranscriptRemoval::Archive { now: &now });
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Files that a parent gives to a child: in a directory of their own below its workspace, bounded in number and size.
 
-use super::request::{AttachAs, Attachment, Encoding, SpawnRefusal};
+use super::request::{AttachAs, Attachment, AttachmentEncoding, SpawnRefusal};
 use base64::Engine as _;
-use chitin_guard::{Root, Written};
+use chitin_guard::{Root, WriteOutcome};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -35,7 +35,7 @@ pub struct AttachmentLimits {
 /// Files that are there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Attached {
+pub struct AttachedFiles {
     /// How many.
     pub count: usize,
     /// How large they are together.
@@ -106,9 +106,9 @@ pub fn check(
                 "Two attachments are called `{name}`."
             )));
         }
-        let bytes = match attachment.encoding.unwrap_or(Encoding::Utf8) {
-            Encoding::Utf8 => attachment.content.clone().into_bytes(),
-            Encoding::Base64 => {
+        let bytes = match attachment.encoding.unwrap_or(AttachmentEncoding::Utf8) {
+            AttachmentEncoding::Utf8 => attachment.content.clone().into_bytes(),
+            AttachmentEncoding::Base64 => {
                 let letters: String = attachment.content.split_whitespace().collect();
                 let engine = base64::engine::general_purpose::STANDARD;
                 engine.decode(letters).map_err(|error| {
@@ -134,7 +134,7 @@ pub fn write(
     attach_as: Option<&AttachAs>,
     name: &str,
     files: &[(String, Vec<u8>)],
-) -> Result<Attached, SpawnRefusal> {
+) -> Result<AttachedFiles, SpawnRefusal> {
     let failed = |error: &dyn std::fmt::Display| {
         SpawnRefusal::error(format!("The attachments could not be written: {error}."))
     };
@@ -149,12 +149,14 @@ pub fn write(
         .map_err(|error| failed(&error))?;
     for (name, bytes) in files {
         match root.write_new(&directory.join(name), bytes) {
-            Ok(Written::Created) => {}
-            Ok(Written::AlreadyThere) => return Err(failed(&format!("`{name}` is there already"))),
+            Ok(WriteOutcome::Created) => {}
+            Ok(WriteOutcome::AlreadyThere) => {
+                return Err(failed(&format!("`{name}` is there already")));
+            }
             Err(error) => return Err(failed(&error)),
         }
     }
-    Ok(Attached {
+    Ok(AttachedFiles {
         count: files.len(),
         total_bytes: files.iter().map(|(_, bytes)| bytes.len()).sum(),
         files: files

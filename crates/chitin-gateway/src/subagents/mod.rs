@@ -31,10 +31,10 @@ mod texts;
 pub(crate) mod tree;
 mod workspaces;
 
-pub use attachments::{Attached, AttachmentLimits};
+pub use attachments::{AttachedFiles, AttachmentLimits};
 pub use child::Spawned;
 pub use children::{ChildState, OpenChild};
 pub use limits::SpawnLimits;
 pub use position::child_prompt;
 pub use request::{SpawnPlan, SpawnRefusal, SpawnRequest};
-pub use role::{Capabilities, ControlScope, Role};
+pub use role::{ControlScope, SessionCapabilities, SessionRole};

@@ -2,9 +2,9 @@
 
 use super::prompt::{ChildFacts, system_prompt};
 use super::tree::Leaving;
-use super::{Capabilities, ControlScope, Role, SpawnLimits};
+use super::{ControlScope, SessionCapabilities, SessionRole, SpawnLimits};
 use crate::gateway::Inner;
-use crate::jobs::{ChildMode, ChildRun, Job, JobKind, Outcome, Status};
+use crate::jobs::{ChildMode, ChildRun, Job, JobKind, JobOutcome, JobStatus};
 use chitin_agent::blocking;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{self, KeyGrammar};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// What a session of the tree is, for its turns.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Standing {
+pub(crate) struct TreePosition {
     /// How many sessions are above it.
     pub(crate) depth: u32,
     /// Text for its prompt.
@@ -40,9 +40,9 @@ const WORKSPACE: &str = "spawnedWorkspace";
 
 impl Inner {
     /// Says what the session of a job is in the tree; nothing when it is in none.
-    pub(crate) fn standing(&self, job: &Job) -> Option<Standing> {
+    pub(crate) fn standing(&self, job: &Job) -> Option<TreePosition> {
         if let Some(run) = &job.child {
-            return Some(Standing {
+            return Some(TreePosition {
                 depth: run.depth,
                 prompt: run.prompt.clone(),
                 workspace: run.workspace_root.clone(),
@@ -62,7 +62,7 @@ impl Inner {
         };
         let limits = self.spawn_limits(&job.agent_id);
         let prompt = stored_prompt(entry.as_ref(), &job.session_key, depth, &limits);
-        Some(Standing {
+        Some(TreePosition {
             depth,
             prompt: Some(prompt),
             workspace: text(WORKSPACE),
@@ -161,16 +161,16 @@ impl Inner {
     }
 
     /// Writes down that a run is over.
-    pub(crate) async fn note_end(&self, job: &Job, outcome: &Outcome) {
+    pub(crate) async fn note_end(&self, job: &Job, outcome: &JobOutcome) {
         if job.kind != JobKind::Subagent {
             return;
         }
         let (now, runtime) = (self.parts.clock.now_ms(), outcome.runtime_ms);
         let status = match outcome.status {
-            Status::Ok => "done",
-            Status::TimedOut => "timeout",
-            Status::Stopped => "killed",
-            Status::Failed => "failed",
+            JobStatus::Ok => "done",
+            JobStatus::TimedOut => "timeout",
+            JobStatus::Stopped => "killed",
+            JobStatus::Failed => "failed",
         };
         self.annotate(job, move |entry| {
             entry.status = Some(status.to_owned());
@@ -205,7 +205,7 @@ impl Inner {
     pub(crate) async fn remove_session(&self, leaving: &Leaving) -> Result<(), String> {
         let key = leaving.session_key.clone();
         self.in_store(&leaving.agent_id, move |store| {
-            match store.remove(&key, chitin_store::Removal::Delete) {
+            match store.remove(&key, chitin_store::TranscriptRemoval::Delete) {
                 Err(StoreError::Unknown { .. }) => Ok(()),
                 other => other,
             }
@@ -274,14 +274,14 @@ pub(crate) fn is_run(entry: &SessionEntry) -> bool {
 
 /// Writes into a child's entry what it is (R17).
 pub(crate) fn describe(entry: &mut SessionEntry, run: &ChildRun, max_depth: u32, inherited: &str) {
-    let standing = Capabilities::at(run.depth, max_depth);
+    let standing = SessionCapabilities::at(run.depth, max_depth);
     entry.label.clone_from(&run.label);
     entry.spawned_by = Some(run.parent_key.clone());
     entry.spawn_depth = Some(u64::from(run.depth));
     entry.subagent_role = match standing.role {
-        Role::Main => None,
-        Role::Orchestrator => Some("orchestrator".to_owned()),
-        Role::Leaf => Some("leaf".to_owned()),
+        SessionRole::Main => None,
+        SessionRole::Orchestrator => Some("orchestrator".to_owned()),
+        SessionRole::Leaf => Some("leaf".to_owned()),
     };
     entry.subagent_control_scope = Some(match standing.control_scope {
         ControlScope::Children => "children".to_owned(),

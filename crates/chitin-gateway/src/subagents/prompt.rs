@@ -3,7 +3,7 @@
 //! Headings and markers are OpenClaw's, sentences are ours. The other sections of a child's prompt are those of any short
 //! prompt, in `chitin-context`.
 
-use super::role::Role;
+use super::role::SessionRole;
 use super::texts;
 use crate::compat::{self, heading};
 use chitin_contract::FirstMessage;
@@ -47,15 +47,15 @@ pub fn system_prompt(facts: &ChildFacts<'_>) -> String {
         (heading::OUTPUT, texts::OUTPUT.to_owned()),
         (heading::NOT, texts::NOT.to_owned()),
     ];
-    match Role::at(facts.depth, facts.max_depth) {
-        Role::Main | Role::Orchestrator => {
+    match SessionRole::at(facts.depth, facts.max_depth) {
+        SessionRole::Main | SessionRole::Orchestrator => {
             sections.push((heading::SPAWNING, texts::MAY_SPAWN.to_owned()));
         }
         // A child of a user's session that may not spawn has never heard of it.
-        Role::Leaf if facts.depth >= 2 => {
+        SessionRole::Leaf if facts.depth >= 2 => {
             sections.push((heading::SPAWNING, texts::LEAF.to_owned()));
         }
-        Role::Leaf => {}
+        SessionRole::Leaf => {}
     }
     sections.push((heading::SESSION, session_lines(facts)));
     let sections: Vec<String> = sections

@@ -38,7 +38,7 @@ pub struct SpawnRequest {
     pub task_name: Option<String>,
     /// What runs the child; only `subagent` is there.
     #[serde(default)]
-    pub runtime: Option<Runtime>,
+    pub runtime: Option<ChildRuntime>,
     /// The agent that the child is of; left out, this one.
     #[serde(default)]
     pub agent_id: Option<String>,
@@ -75,7 +75,7 @@ pub struct SpawnRequest {
     pub cleanup: Option<Cleanup>,
     /// `require` is refused unless the child is sure to run in a sandbox.
     #[serde(default)]
-    pub sandbox: Option<Sandbox>,
+    pub sandbox: Option<ChildSandbox>,
     /// `isolated` begins with nothing; `fork` begins with a copy of this conversation.
     #[serde(default)]
     pub context: Option<SpawnContext>,
@@ -96,7 +96,7 @@ pub struct SpawnRequest {
     pub expects_completion_message: Option<bool>,
     /// `parent` keeps the result between the child and you.
     #[serde(default)]
-    pub completion_target: Option<Target>,
+    pub completion_target: Option<ResultTarget>,
     /// Whether the child's words appear in its own thread while it works.
     #[serde(default)]
     pub progress: Option<bool>,
@@ -108,7 +108,7 @@ pub struct SpawnRequest {
 /// What runs a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Runtime {
+pub enum ChildRuntime {
     /// This program.
     Subagent,
     /// Another program.
@@ -118,7 +118,7 @@ pub enum Runtime {
 /// Whether a child must run in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Sandbox {
+pub enum ChildSandbox {
     /// As its parent does.
     Inherit,
     /// It must.
@@ -146,7 +146,7 @@ pub enum StreamTo {
 /// For whom a child's result is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Target {
+pub enum ResultTarget {
     /// For its parent alone.
     Parent,
 }
@@ -161,7 +161,7 @@ pub struct Attachment {
     pub content: String,
     /// How that is written; left out, as plain text.
     #[serde(default)]
-    pub encoding: Option<Encoding>,
+    pub encoding: Option<AttachmentEncoding>,
     /// What kind of file it is.
     #[serde(default)]
     pub mime_type: Option<String>,
@@ -170,7 +170,7 @@ pub struct Attachment {
 /// How the content of a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Encoding {
+pub enum AttachmentEncoding {
     /// As plain text.
     Utf8,
     /// In base64.
@@ -298,14 +298,14 @@ impl SpawnRequest {
             context: self.context.unwrap_or(SpawnContext::Isolated),
             timeout_ms: self.timeout_ms()?,
             target: match self.completion_target {
-                Some(Target::Parent) => CompletionTarget::Parent,
+                Some(ResultTarget::Parent) => CompletionTarget::Parent,
                 None => CompletionTarget::Usual,
             },
         })
     }
 
     fn unsupported(&self) -> Option<&'static str> {
-        if self.runtime == Some(Runtime::Acp) {
+        if self.runtime == Some(ChildRuntime::Acp) {
             return Some("Runtime `acp` is not here: children are subagents. Leave `runtime` out.");
         }
         if self.resume_session_id.is_some() {
@@ -318,7 +318,7 @@ impl SpawnRequest {
                 "`streamTo` belongs to runtime `acp`, which is not here. A child's result comes to you when it is done.",
             );
         }
-        if self.sandbox == Some(Sandbox::Require) {
+        if self.sandbox == Some(ChildSandbox::Require) {
             return Some(
                 "A sandbox cannot be promised for a child. Use `sandbox: \"inherit\"`: its commands run as yours do.",
             );

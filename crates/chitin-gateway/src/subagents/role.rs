@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What a session is in the tree of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum Role {
+pub enum SessionRole {
     /// Nobody began it but a user.
     Main,
     /// A child that may begin others.
@@ -28,11 +28,11 @@ pub enum ControlScope {
 /// What a session may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Capabilities {
+pub struct SessionCapabilities {
     /// How many sessions are above it.
     pub depth: u32,
     /// What it is.
-    pub role: Role,
+    pub role: SessionRole,
     /// Whom it may steer and stop.
     pub control_scope: ControlScope,
     /// Whether it may begin others.
@@ -41,7 +41,7 @@ pub struct Capabilities {
     pub can_control_children: bool,
 }
 
-impl Role {
+impl SessionRole {
     /// Returns the role at a depth.
     pub fn at(depth: u32, max_depth: u32) -> Self {
         match depth {
@@ -60,16 +60,16 @@ impl Role {
     }
 }
 
-impl Capabilities {
+impl SessionCapabilities {
     /// Returns what a session at a depth may do.
     pub fn at(depth: u32, max_depth: u32) -> Self {
-        let role = Role::at(depth, max_depth);
+        let role = SessionRole::at(depth, max_depth);
         let control_scope = role.control_scope();
         Self {
             depth,
             role,
             control_scope,
-            can_spawn: role != Role::Leaf,
+            can_spawn: role != SessionRole::Leaf,
             can_control_children: control_scope == ControlScope::Children,
         }
     }

@@ -3,7 +3,7 @@
 use super::request::not_taken;
 use super::{SpawnRefusal, SpawnRequest};
 use crate::gateway::WeakGateway;
-use crate::surface::{Capabilities, Threads};
+use crate::surface::{SurfaceCapabilities, Threads};
 use crate::tools::{ended, outcome};
 use chitin_contract::{SpawnToolRules, ThreadParameter};
 use chitin_protocol::tool::ToolSpec;
@@ -46,7 +46,7 @@ impl SessionsSpawn {
 /// Returns what a model on a surface is told of the tool.
 pub(crate) fn definition(
     rules: &SpawnToolRules,
-    surface: Option<&Capabilities>,
+    surface: Option<&SurfaceCapabilities>,
     workspaces: &[String],
 ) -> ToolSpec {
     let mut spec = spec_on_file("sessions_spawn", DESCRIPTION, PARAMETERS);

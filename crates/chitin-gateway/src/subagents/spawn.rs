@@ -3,8 +3,10 @@
 use super::announce::{AnnounceWish, Announcing};
 use super::child::{Draft, Spawned};
 use super::request::SpawnContext;
-use super::tree::{Node, NodeState};
-use super::{AttachmentLimits, Capabilities, SpawnLimits, SpawnRefusal, SpawnRequest, attachments};
+use super::tree::{NodeState, RunNode};
+use super::{
+    AttachmentLimits, SessionCapabilities, SpawnLimits, SpawnRefusal, SpawnRequest, attachments,
+};
 use crate::gateway::{Gateway, Inner};
 use crate::jobs::{ChildRun, Job};
 use chitin_guard::Root;
@@ -134,7 +136,7 @@ impl Inner {
                 "The gateway is about to end and begins nothing more.",
             ));
         }
-        if !Capabilities::at(depth, limits.max_depth).can_spawn {
+        if !SessionCapabilities::at(depth, limits.max_depth).can_spawn {
             return Err(SpawnRefusal::forbidden(format!(
                 "This session is {depth} deep, and children go no deeper than {} (`maxSpawnDepth`). Do the task here.",
                 limits.max_depth
@@ -172,7 +174,7 @@ impl Inner {
         }
         nodes.put(
             &draft.child_key,
-            Node {
+            RunNode {
                 agent_id: draft.target.to_string(),
                 job_id: run.run_id.clone(),
                 run: Arc::new(run.clone()),

@@ -2,7 +2,7 @@
 
 use super::{ChildState, OpenChild};
 use crate::gateway::{Gateway, WeakGateway};
-use crate::sessions::Letter;
+use crate::sessions::SessionMessage;
 use crate::sessions::visible::Sight;
 use crate::tools::{aside, ended, outcome, refused};
 use chitin_protocol::tool::ToolSpec;
@@ -168,7 +168,7 @@ async fn steer(gateway: &Gateway, caller: &str, asked: &Arguments, tool: &str) -
         }
         ChildState::Done => return refused("The child is done. You are being told of its result."),
     }
-    let letter = Letter {
+    let letter = SessionMessage {
         from: caller,
         to: &child.session_key,
         agent_id: &child.agent_id,

@@ -1,6 +1,6 @@
 //! Runs that sessions began and that are not settled yet: running, waiting for runs of their own, or on their way to be told.
 
-use crate::jobs::{About, ChildRun, Job, Outcome};
+use crate::jobs::{About, ChildRun, Job, JobOutcome};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,13 +22,13 @@ pub(crate) struct Tree(Mutex<Nodes>);
 /// All runs that are not settled, by their sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Nodes {
-    by_child: HashMap<String, Node>,
+    by_child: HashMap<String, RunNode>,
     by_parent: HashMap<String, BTreeSet<String>>,
 }
 
 /// A run that is not settled.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub(crate) struct RunNode {
     /// The run's agent.
     pub(crate) agent_id: String,
     /// The job that began it.
@@ -49,7 +49,7 @@ pub(crate) enum NodeState {
     /// It waits for room, or runs.
     Runs,
     /// It is done, but runs that it began are not.
-    Waits(Box<Ended>),
+    Waits(Box<EndedRun>),
     /// Its parent is being told.
     Told,
 }
@@ -57,8 +57,8 @@ pub(crate) enum NodeState {
 /// A run that is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Ended {
-    pub(crate) outcome: Outcome,
+pub(crate) struct EndedRun {
+    pub(crate) outcome: JobOutcome,
     /// When it began, in milliseconds since 1970.
     pub(crate) since: i64,
     /// When it ended, in milliseconds since 1970.
@@ -68,12 +68,12 @@ pub(crate) struct Ended {
 /// A run that waits for runs of its own, as the ledger keeps it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Waiting {
+pub(crate) struct WaitingRun {
     pub(crate) child_key: String,
     pub(crate) agent_id: String,
     pub(crate) job_id: String,
     pub(crate) run: ChildRun,
-    pub(crate) ended: Ended,
+    pub(crate) ended: EndedRun,
     pub(crate) quiet: bool,
     pub(crate) since_ms: i64,
 }
@@ -93,15 +93,15 @@ impl Tree {
 }
 
 impl Nodes {
-    pub(crate) fn get(&self, child_key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, child_key: &str) -> Option<&RunNode> {
         self.by_child.get(child_key)
     }
 
-    pub(crate) fn get_mut(&mut self, child_key: &str) -> Option<&mut Node> {
+    pub(crate) fn get_mut(&mut self, child_key: &str) -> Option<&mut RunNode> {
         self.by_child.get_mut(child_key)
     }
 
-    pub(crate) fn put(&mut self, child_key: &str, node: Node) {
+    pub(crate) fn put(&mut self, child_key: &str, node: RunNode) {
         let parent = node.run.parent_key.clone();
         self.by_parent
             .entry(parent)
@@ -113,7 +113,7 @@ impl Nodes {
     /// Puts a run that a job begins.
     pub(crate) fn put_job(&mut self, job: &Job, quiet: bool) {
         if let Some(run) = &job.child {
-            let node = Node {
+            let node = RunNode {
                 agent_id: job.agent_id.clone(),
                 job_id: job.id.clone(),
                 run: Arc::new(run.as_ref().clone()),
@@ -127,7 +127,7 @@ impl Nodes {
 
     /// Puts a run that its parent is being told of.
     pub(crate) fn put_told(&mut self, about: &About) {
-        let node = Node {
+        let node = RunNode {
             agent_id: about.child_agent.clone(),
             job_id: about.run.run_id.clone(),
             run: Arc::new(about.run.clone()),
@@ -139,7 +139,7 @@ impl Nodes {
     }
 
     /// Forgets a run, which is settled.
-    pub(crate) fn remove(&mut self, child_key: &str) -> Option<Node> {
+    pub(crate) fn remove(&mut self, child_key: &str) -> Option<RunNode> {
         let node = self.by_child.remove(child_key)?;
         if let Some(children) = self.by_parent.get_mut(&node.run.parent_key) {
             children.remove(child_key);
@@ -151,7 +151,7 @@ impl Nodes {
     }
 
     /// Returns the runs of a session that are not settled, by their sessions.
-    pub(crate) fn children(&self, parent_key: &str) -> impl Iterator<Item = (&str, &Node)> {
+    pub(crate) fn children(&self, parent_key: &str) -> impl Iterator<Item = (&str, &RunNode)> {
         let keys = self.by_parent.get(parent_key).into_iter().flatten();
         keys.filter_map(|key| Some((key.as_str(), self.by_child.get(key)?)))
     }
@@ -194,13 +194,13 @@ impl Nodes {
     }
 }
 
-impl Node {
+impl RunNode {
     /// Returns the run as the ledger keeps it, if it waits.
-    pub(crate) fn waiting(&self, child_key: &str) -> Option<Waiting> {
+    pub(crate) fn waiting(&self, child_key: &str) -> Option<WaitingRun> {
         let NodeState::Waits(ended) = &self.state else {
             return None;
         };
-        Some(Waiting {
+        Some(WaitingRun {
             child_key: child_key.to_owned(),
             agent_id: self.agent_id.clone(),
             job_id: self.job_id.clone(),
@@ -212,8 +212,8 @@ impl Node {
     }
 }
 
-impl From<Waiting> for Node {
-    fn from(waiting: Waiting) -> Self {
+impl From<WaitingRun> for RunNode {
+    fn from(waiting: WaitingRun) -> Self {
         Self {
             agent_id: waiting.agent_id,
             job_id: waiting.job_id,

@@ -20,27 +20,27 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Where people and agents meet. Implementors send what they are given as it is (it is cut to their limits before), answer
-/// within reasonable time or fail, and take the same [`Outgoing::key`] twice as one message where the network lets them.
+/// within reasonable time or fail, and take the same [`OutgoingMessage::key`] twice as one message where the network lets them.
 pub trait Surface: Send + Sync {
     /// Returns the name that configuration and session keys know it by.
     fn id(&self) -> &str;
 
     /// Says what it can do.
-    fn capabilities(&self) -> &Capabilities;
+    fn capabilities(&self) -> &SurfaceCapabilities;
 
     /// Sends a message; into a thread when the address names one.
     fn send<'a>(
         &'a self,
         to: &'a Address,
-        message: &'a Outgoing,
+        message: &'a OutgoingMessage,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>>;
 
     /// Does something else that it declares: edit, react, read, create a thread, and what only this network knows.
     fn act<'a>(
         &'a self,
         to: &'a Address,
-        action: &'a Action,
-    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        action: &'a SurfaceAction,
+    ) -> BoxFuture<'a, Result<SurfaceOutcome, SurfaceError>> {
         let _ = to;
         Box::pin(async move { Err(SurfaceError::unsupported(action.name())) })
     }
@@ -48,7 +48,7 @@ pub trait Surface: Send + Sync {
 
 /// What a surface can do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Capabilities {
+pub struct SurfaceCapabilities {
     /// How it wants text.
     pub format: TextFormat,
     /// The longest message, in UTF-16 units.
@@ -78,7 +78,7 @@ pub struct FileLimits {
 
 /// A file that goes with a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
+pub struct OutgoingFile {
     /// What it is called, without any directory.
     pub name: String,
     /// Its MIME type.
@@ -103,7 +103,7 @@ pub enum Threads {
 
 /// A message on its way out.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outgoing {
+pub struct OutgoingMessage {
     /// Its name: the same message sent twice has the same one.
     pub key: String,
     /// What is sent, in the surface's own format.
@@ -113,7 +113,7 @@ pub struct Outgoing {
     /// Pictures that go with it.
     pub images: Vec<ImageBlock>,
     /// Files that go with it.
-    pub files: Vec<File>,
+    pub files: Vec<OutgoingFile>,
     /// The message that it replies to.
     pub reply_to: Option<String>,
     /// Whether nobody is to be woken by it.
@@ -135,7 +135,7 @@ pub struct Sent {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-pub enum Action {
+pub enum SurfaceAction {
     /// Changes a message of ours.
     Edit {
         /// The message.
@@ -191,7 +191,7 @@ pub enum Action {
     },
 }
 
-impl Action {
+impl SurfaceAction {
     /// Returns the name that the `message` tool knows it by.
     pub fn name(&self) -> &str {
         match self {
@@ -213,7 +213,7 @@ impl Action {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-pub enum Done {
+pub enum SurfaceOutcome {
     /// It is done.
     Done,
     /// There is a thread.
@@ -224,13 +224,13 @@ pub enum Done {
     /// What was said, the newest last.
     Said {
         /// The messages.
-        messages: Vec<Past>,
+        messages: Vec<PastMessage>,
     },
     /// A file that hung on a message.
     #[serde(skip)]
     File {
         /// The file.
-        file: File,
+        file: OutgoingFile,
     },
     /// What only this network gives back.
     Other {
@@ -242,7 +242,7 @@ pub enum Done {
 /// A message of the past.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Past {
+pub struct PastMessage {
     /// The surface's name for it.
     pub message_id: String,
     /// Who said it.

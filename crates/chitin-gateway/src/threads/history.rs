@@ -1,7 +1,7 @@
 //! What the session of a thread begins with: what was said there before (E13).
 
 use crate::access::record;
-use crate::surface::Past;
+use crate::surface::PastMessage;
 use chitin_contract::SurfaceRules;
 use serde_json::Value;
 
@@ -42,6 +42,6 @@ pub fn how_to_read(thread_id: &str, reader: Option<&str>) -> String {
 
 /// Writes down what was said before, marked as the words of others; the newest are kept when there is too much. Nothing when
 /// nothing was said.
-pub fn told(past: &[Past]) -> Option<String> {
+pub fn told(past: &[PastMessage]) -> Option<String> {
     record(past, INTRO, MARKER)
 }

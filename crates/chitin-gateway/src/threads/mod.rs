@@ -9,4 +9,4 @@ mod reply_thread;
 
 pub use history::{history_limit, how_to_read, told};
 pub(crate) use open::opened_before;
-pub use reply_thread::{AnswerThread, Asked, answer_thread};
+pub use reply_thread::{AnswerThread, MessageToAnswer, answer_thread};

@@ -1,13 +1,13 @@
 //! What the session of a thread begins with, and the threads that answers open.
 
-use super::{AnswerThread, Asked};
+use super::{AnswerThread, MessageToAnswer};
 use crate::gateway::Inner;
-use crate::intake::Incoming;
+use crate::intake::IncomingMessage;
 use crate::jobs::{Job, JobKind};
-use crate::surface::{Action, Address, Done, Surface};
+use crate::surface::{Address, Surface, SurfaceAction, SurfaceOutcome};
 use crate::threads;
 use chitin_agent::blocking;
-use chitin_store::Change;
+use chitin_store::JobChange;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,10 +28,10 @@ pub(crate) const OPENED: &str = "thread ";
 
 impl Inner {
     /// Says in which thread the answer to a message stands, when that is not where the message is.
-    pub(crate) fn answer_thread(&self, incoming: &Incoming) -> Option<AnswerThread> {
+    pub(crate) fn answer_thread(&self, incoming: &IncomingMessage) -> Option<AnswerThread> {
         let inbound = incoming.inbound.normalized();
         let surface = self.parts.surfaces.get(&inbound.channel)?;
-        let asked = Asked {
+        let asked = MessageToAnswer {
             inbound: &inbound,
             message_id: incoming.message_id.as_deref(),
             text: &incoming.text,
@@ -70,14 +70,14 @@ impl Inner {
         if limit == 0 {
             return ThreadHistory::Unknown;
         }
-        let action = Action::Read {
+        let action = SurfaceAction::Read {
             // The message itself may be among them.
             limit: limit + 1,
             before: None,
         };
         let read = tokio::time::timeout(LONGEST, surface.act(from, &action)).await;
         let messages = match read {
-            Ok(Ok(Done::Said { messages })) => messages,
+            Ok(Ok(SurfaceOutcome::Said { messages })) => messages,
             Ok(Ok(_)) => return ThreadHistory::Unknown,
             Ok(Err(error)) => {
                 let reason = error.message;
@@ -156,18 +156,18 @@ impl Inner {
             }) => (name.clone(), *auto_archive_min),
             Some(AnswerThread::In { .. }) | None => return beside.clone(),
         };
-        let action = Action::ThreadCreate {
+        let action = SurfaceAction::ThreadCreate {
             name,
             message_id: job.message_id.clone(),
             auto_archive_min: Some(auto_archive_min),
         };
         let opening = tokio::time::timeout(LONGEST, surface.act(beside, &action)).await;
         let reason = match opening {
-            Ok(Ok(Done::Thread { address })) => {
+            Ok(Ok(SurfaceOutcome::Thread { address })) => {
                 if let Ok(place) = serde_json::to_string(&address) {
                     let id = job.id.clone();
                     let mark = format!("{OPENED}{place}");
-                    self.parts.ledger.note(vec![Change::Mark { id, mark }]);
+                    self.parts.ledger.note(vec![JobChange::Mark { id, mark }]);
                 }
                 return address;
             }

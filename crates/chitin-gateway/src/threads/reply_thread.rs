@@ -4,7 +4,7 @@ use crate::delivery::reply_to::{
     ReplyMode, SlackMessage, SlackThread, discord_thread_name, reply_mode,
 };
 use crate::route::Inbound;
-use crate::surface::{Capabilities, Threads};
+use crate::surface::{SurfaceCapabilities, Threads};
 use chitin_contract::OutboundRules;
 use chitin_protocol::session_key::ChatType;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub enum AnswerThread {
 
 /// A message that is to be answered.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct MessageToAnswer<'a> {
     /// Where it was written.
     pub inbound: &'a Inbound,
     /// The surface's name for it.
@@ -52,8 +52,8 @@ pub struct Asked<'a> {
 
 /// Says in which thread the answer to a message stands; none is where the message is. A message in a thread is answered there.
 pub fn answer_thread(
-    asked: &Asked<'_>,
-    can: &Capabilities,
+    asked: &MessageToAnswer<'_>,
+    can: &SurfaceCapabilities,
     config: &Value,
     rules: &OutboundRules,
 ) -> Option<AnswerThread> {

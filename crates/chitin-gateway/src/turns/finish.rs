@@ -3,7 +3,7 @@
 use super::stop::Quietly;
 use crate::gateway::Inner;
 use crate::jobs::log::{closing, opening};
-use crate::jobs::{Job, Outcome};
+use crate::jobs::{Job, JobOutcome};
 use crate::queue::busy::Marks;
 use crate::subagents::announce::settle::{Aftermath, left, reopening};
 use crate::subagents::tree::Leaving;
@@ -17,7 +17,7 @@ impl Inner {
         self: &Arc<Self>,
         job: &Job,
         steered: Vec<Job>,
-        outcome: &Outcome,
+        outcome: &JobOutcome,
         marks: Marks,
     ) {
         self.note_end(job, outcome).await;

@@ -6,7 +6,7 @@ use crate::host::AgentAsk;
 use crate::jobs::{Job, JobKind};
 use chitin_agent::guard::{MessageOrigin, OriginKind, SenderRole};
 use chitin_agent::source::{Occasion, Trigger};
-use chitin_agent::turn::{Agent, Keeper, Steering, TurnInput};
+use chitin_agent::turn::{Agent, Durability, Steering, TurnInput};
 use chitin_contract::TimePrefix;
 use chitin_workspace::filter::{ContextMode, RunKind};
 use std::sync::Arc;
@@ -93,9 +93,9 @@ impl Inner {
             },
             steering: Some(steering),
             keeper: if self.parts.ledger.is_volatile() {
-                Keeper::Transcript
+                Durability::Transcript
             } else {
-                Keeper::Asker
+                Durability::Asker
             },
             origin: origin(job),
         }

@@ -6,12 +6,12 @@
 //! | `input.rs` | what the agent gets: message, extra prompt, origin |
 //! | `finish.rs` | takes the job out of the job log and begins what follows from it |
 //! | `stop.rs` | [`crate::Gateway::stop`]: stops a turn and all runs below it |
-//! | `noted.rs` | what turns say on the side, for the log of a server |
+//! | `notes.rs` | what turns say on the side, for the log of a server |
 //! | `panics.rs` | a panic in a turn fails the turn and nothing else |
 
 mod finish;
 pub(crate) mod input;
-pub(crate) mod noted;
+pub(crate) mod notes;
 pub(crate) mod panics;
 mod run;
 pub(crate) mod stop;

@@ -1,7 +1,7 @@
 //! A panic in a turn is caught at the edge of its task: the job is closed as failed, whoever waits is told, and the session
 //! serves the next message.
 
-use crate::events::What;
+use crate::events::EventKind;
 use crate::gateway::Inner;
 use crate::jobs::Job;
 use crate::jobs::log::closing;
@@ -108,7 +108,7 @@ impl Inner {
         }
         for id in ids.iter().chain([&job.id]) {
             let outcome = outcome.clone();
-            self.tell(&job.session_key, id, || What::Finished { outcome });
+            self.tell(&job.session_key, id, || EventKind::Finished { outcome });
         }
         self.hub.forget(&job.id);
     }

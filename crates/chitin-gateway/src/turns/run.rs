@@ -2,9 +2,9 @@
 
 use super::panics::{self, RunStage};
 use crate::delivery::deliver::Delivery;
-use crate::events::What;
+use crate::events::EventKind;
 use crate::gateway::Inner;
-use crate::jobs::{Job, JobKind, Outcome, RefusedOutcome, Status};
+use crate::jobs::{Job, JobKind, JobOutcome, JobStatus, RefusedOutcome};
 use crate::queue::busy::{Active, Marks, StopCause};
 use crate::subagents::tree::{STOPPED, STOPPED_QUIETLY};
 use chitin_agent::turn::{Agent, Steering, TurnError, TurnInput, TurnReport};
@@ -32,7 +32,9 @@ impl Inner {
             );
             stage.settles();
             self.finish(&job, Vec::new(), &outcome, marks).await;
-            self.tell(&job.session_key, &job.id, || What::Finished { outcome });
+            self.tell(&job.session_key, &job.id, || EventKind::Finished {
+                outcome,
+            });
             return;
         };
         let began = self.parts.clock.now_ms();
@@ -71,7 +73,7 @@ impl Inner {
             _ => self.note_place(&job).await,
         }
         // Those whose words it heard are over as it is, and those that were refused as they were.
-        let ends: Vec<(String, Outcome)> = steered
+        let ends: Vec<(String, JobOutcome)> = steered
             .iter()
             .map(|job| (job.id.clone(), delivery.outcome_of(&job.id, &outcome)))
             .collect();
@@ -79,7 +81,7 @@ impl Inner {
         self.finish(&job, steered, &outcome, delivery.into_marks())
             .await;
         for (id, outcome) in ends.into_iter().chain([(job.id.clone(), outcome)]) {
-            self.tell(&job.session_key, &id, || What::Finished { outcome });
+            self.tell(&job.session_key, &id, || EventKind::Finished { outcome });
         }
         self.hub.forget(&job.id);
     }
@@ -189,22 +191,22 @@ impl Inner {
         report: Result<TurnReport, String>,
         cause: Option<StopCause>,
         began: i64,
-    ) -> Outcome {
+    ) -> JobOutcome {
         let runtime_ms = u64::try_from(self.parts.clock.now_ms() - began).unwrap_or_default();
         let stopped = match cause {
-            Some(StopCause::TimedOut) => Some(Status::TimedOut),
-            Some(StopCause::Wanted | StopCause::Interrupted) => Some(Status::Stopped),
+            Some(StopCause::TimedOut) => Some(JobStatus::TimedOut),
+            Some(StopCause::Wanted | StopCause::Interrupted) => Some(JobStatus::Stopped),
             None => None,
         };
         match report {
-            Ok(report) => Outcome {
+            Ok(report) => JobOutcome {
                 status: stopped.unwrap_or(match report.stop_reason {
-                    StopReason::Aborted => Status::Stopped,
-                    StopReason::Error => Status::Failed,
+                    StopReason::Aborted => JobStatus::Stopped,
+                    StopReason::Error => JobStatus::Failed,
                     StopReason::Stop
                     | StopReason::Length
                     | StopReason::ToolUse
-                    | StopReason::Other(_) => Status::Ok,
+                    | StopReason::Other(_) => JobStatus::Ok,
                 }),
                 text: report.text,
                 error: report.error,
@@ -217,8 +219,8 @@ impl Inner {
                     .refused
                     .map(|(part, by)| Box::new(RefusedOutcome { part, by })),
             },
-            Err(error) => Outcome {
-                status: stopped.unwrap_or(Status::Failed),
+            Err(error) => JobOutcome {
+                status: stopped.unwrap_or(JobStatus::Failed),
                 text: String::new(),
                 error: Some(error),
                 input_tokens: 0,

@@ -1,12 +1,12 @@
 //! Turns that are stopped: by a user, by a newer message, or because the run above them ended.
 
-use crate::events::What;
+use crate::events::EventKind;
 use crate::gateway::{Gateway, Inner};
-use crate::jobs::Status;
+use crate::jobs::JobStatus;
 use crate::jobs::log::closing;
 use crate::queue::StopCause;
 use crate::subagents::tree::{NodeState, STOPPED, STOPPED_QUIETLY, WAITS};
-use chitin_store::Change;
+use chitin_store::JobChange;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -45,12 +45,12 @@ impl Inner {
             match &mut node.state {
                 NodeState::Told => return 0,
                 NodeState::Waits(ended) => {
-                    ended.outcome.status = Status::Stopped;
+                    ended.outcome.status = JobStatus::Stopped;
                     // What it waits for is stopped too, and its end is told then.
                     let waiting = node.waiting(child_key);
                     let body = serde_json::to_value(waiting).unwrap_or_default();
                     let id = format!("{WAITS}{child_key}");
-                    self.parts.ledger.note(vec![Change::Open { id, body }]);
+                    self.parts.ledger.note(vec![JobChange::Open { id, body }]);
                     return 1;
                 }
                 NodeState::Runs => {}
@@ -59,7 +59,7 @@ impl Inner {
             (node.job_id.clone(), mark.to_owned())
         };
         let id = job_id.clone();
-        self.parts.ledger.note(vec![Change::Mark { id, mark }]);
+        self.parts.ledger.note(vec![JobChange::Mark { id, mark }]);
         let mut busy = self.busy.lock();
         let Some(session) = busy.get_mut(child_key) else {
             return 0;
@@ -81,7 +81,7 @@ impl Inner {
         drop(busy);
         for job in &gone {
             self.parts.ledger.note(vec![closing(&job.id)]);
-            self.tell(&job.session_key, &job.id, || What::Dropped {
+            self.tell(&job.session_key, &job.id, || EventKind::Dropped {
                 reason: "its session was stopped".to_owned(),
             });
         }

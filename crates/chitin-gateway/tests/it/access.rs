@@ -1,9 +1,9 @@
 //! Who is heard on a network: the owner, who is listed, who was let in, and nobody else.
 
 use crate::stage::StageClock;
-use chitin_gateway::access::Verdict;
+use chitin_gateway::access::AccessVerdict;
 use chitin_gateway::route::{Inbound, Peer};
-use chitin_gateway::{Addressed, Incoming, Noticed, Trust};
+use chitin_gateway::{AccessControl, Addressed, IncomingMessage, Noticed};
 use chitin_protocol::session_key::ChatType;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A message that somebody writes to us alone.
 pub(crate) fn direct(channel: &str, sender: &str, text: &str) -> Noticed {
     Noticed {
-        incoming: Incoming {
+        incoming: IncomingMessage {
             inbound: Inbound {
                 channel: channel.to_owned(),
                 peer: Some(Peer {
@@ -22,7 +22,7 @@ pub(crate) fn direct(channel: &str, sender: &str, text: &str) -> Noticed {
                 ..Inbound::default()
             },
             text: text.to_owned(),
-            ..Incoming::default()
+            ..IncomingMessage::default()
         },
         ..Noticed::default()
     }
@@ -48,19 +48,19 @@ fn in_guild(room: &str, sender: &str) -> Noticed {
     noticed
 }
 
-fn judge(config: &Value, noticed: &Noticed) -> Verdict {
+fn judge(config: &Value, noticed: &Noticed) -> AccessVerdict {
     let clock = Arc::new(StageClock::default());
-    Trust::volatile(Arc::new(config.clone()), clock).judge(noticed)
+    AccessControl::volatile(Arc::new(config.clone()), clock).judge(noticed)
 }
 
 /// Says in a word what becomes of a message.
 fn fate(config: &Value, noticed: &Noticed) -> &'static str {
     match judge(config, noticed) {
-        Verdict::Heard { owner: true } => "owner",
-        Verdict::Heard { owner: false } => "heard",
-        Verdict::Overheard => "overheard",
-        Verdict::Unknown => "unknown",
-        Verdict::Refused(_) => "refused",
+        AccessVerdict::Heard { owner: true } => "owner",
+        AccessVerdict::Heard { owner: false } => "heard",
+        AccessVerdict::Overheard => "overheard",
+        AccessVerdict::Unknown => "unknown",
+        AccessVerdict::Refused(_) => "refused",
     }
 }
 
@@ -403,7 +403,7 @@ fn what_does_not_say_who_or_where_is_refused_with_a_reason() {
     let mut nobody = direct("chat", " ", "Hello");
     assert_eq!(
         judge(&open, &nobody),
-        Verdict::Refused("it does not say who wrote it".to_owned())
+        AccessVerdict::Refused("it does not say who wrote it".to_owned())
     );
     nobody.incoming.inbound.sender_id = None;
     assert_eq!(fate(&open, &nobody), "refused");
@@ -411,6 +411,6 @@ fn what_does_not_say_who_or_where_is_refused_with_a_reason() {
     nowhere.incoming.inbound.peer = None;
     assert_eq!(
         judge(&open, &nowhere),
-        Verdict::Refused("it does not say where it was posted".to_owned())
+        AccessVerdict::Refused("it does not say where it was posted".to_owned())
     );
 }

@@ -4,8 +4,8 @@ use crate::access::{direct, in_room};
 use crate::access_pairing::written;
 use crate::announce_runs::told;
 use crate::stage::{Setting, Stage};
-use chitin_gateway::access::{MOST_ROOM_PROMPT, Speaker, defused, head, room_prompt};
-use chitin_gateway::{Addressed, Hanging, Notice, Noticed, Place};
+use chitin_gateway::access::{LabelledSender, MOST_ROOM_PROMPT, defused, head, room_prompt};
+use chitin_gateway::{Addressed, Hanging, JobPlacement, Noticed, ReceiveOutcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn config() -> Value {
     })
 }
 
-async fn notice(stage: &Stage, noticed: Noticed) -> Notice {
+async fn notice(stage: &Stage, noticed: Noticed) -> ReceiveOutcome {
     let heard = stage.gateway.notice(noticed).await.unwrap();
     stage.rest().await;
     heard
@@ -159,7 +159,7 @@ async fn what_was_overheard_is_told_once_before_the_next_message_there() {
         .stage();
     assert_eq!(
         notice(&stage, overheard("ben", "1", "The larch is in")).await,
-        Notice::Overheard
+        ReceiveOutcome::Overheard
     );
     notice(&stage, overheard("ben", "1", "The larch is in")).await;
     notice(&stage, overheard("eve", "2", "Sell the yard")).await;
@@ -196,11 +196,11 @@ async fn an_agent_may_be_called_by_words_that_the_configuration_names() {
         .config(config)
         .stage();
     let quiet = notice(&stage, overheard("ben", "1", "The harbormaster sleeps")).await;
-    assert_eq!(quiet, Notice::Overheard);
+    assert_eq!(quiet, ReceiveOutcome::Overheard);
     let called = notice(&stage, overheard("ben", "2", "Harbour, wake up")).await;
-    assert!(matches!(called, Notice::Taken(_)));
+    assert!(matches!(called, ReceiveOutcome::Taken(_)));
     let stranger = notice(&stage, overheard("eve", "3", "Harbour, wake up")).await;
-    assert!(matches!(stranger, Notice::Ignored(_)));
+    assert!(matches!(stranger, ReceiveOutcome::Ignored(_)));
 }
 
 #[tokio::test]
@@ -237,7 +237,9 @@ async fn what_was_overheard_stays_until_a_message_is_taken_in() {
     notice(&stage, first.clone()).await;
     notice(&stage, overheard("ben", "8", "The larch is in")).await;
     let again = notice(&stage, first).await;
-    assert!(matches!(again, Notice::Taken(accepted) if accepted.place == Place::Known));
+    assert!(
+        matches!(again, ReceiveOutcome::Taken(accepted) if accepted.place == JobPlacement::Known)
+    );
     let nothing = stage
         .gateway
         .notice(in_room("chat", "yard", "ada", " "))
@@ -269,7 +271,10 @@ async fn files_are_told_of_and_what_is_in_them_stands_in_a_block() {
         ),
         file("scan.pdf", None),
     ];
-    assert!(matches!(notice(&stage, noticed).await, Notice::Taken(_)));
+    assert!(matches!(
+        notice(&stage, noticed).await,
+        ReceiveOutcome::Taken(_)
+    ));
     assert_eq!(
         heard(&stage, "agent:main:chat:direct:ada"),
         [
@@ -325,7 +330,7 @@ proptest! {
     /// Whatever somebody is called, the line that says who speaks is one line that says it of them.
     #[test]
     fn nobody_is_called_the_owner_by_choosing_a_name(name in prop_oneof![hostile(), ".{0,90}"], room in hostile()) {
-        let line = head(&Speaker { channel: "chat", room: Some(&room), name: Some(&name), id: Some("42"), is_owner: false });
+        let line = head(&LabelledSender { channel: "chat", room: Some(&room), name: Some(&name), id: Some("42"), is_owner: false });
         prop_assert_eq!(lines(&line).count(), 1);
         prop_assert_eq!((line.matches('[').count(), line.matches(']').count(), line.matches('·').count()), (1, 1, 2));
         prop_assert!(line.ends_with("· not the owner]"));
@@ -362,7 +367,7 @@ proptest! {
                     noticed.addressed = Addressed::No;
                 }
                 let heard = notice(&stage, noticed).await;
-                let taken = matches!(heard, Notice::Taken(_));
+                let taken = matches!(heard, ReceiveOutcome::Taken(_));
                 assert!(!taken || who < 2, "{sender} was heard");
                 known += usize::from(taken);
             }

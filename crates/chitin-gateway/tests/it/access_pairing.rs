@@ -3,7 +3,7 @@
 use crate::access::direct;
 use crate::stage::{Setting, Stage};
 use chitin_gateway::access::{CODE_LIVES_MS, MOST_PENDING, MOST_WRONG, TOLD_EVERY_MS, TrustError};
-use chitin_gateway::{Notice, Noticed, Trust};
+use chitin_gateway::{AccessControl, Noticed, ReceiveOutcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -17,15 +17,15 @@ fn file(stage: &Stage) -> std::path::PathBuf {
 }
 
 /// What another process has of it.
-fn elsewhere(stage: &Stage) -> Trust {
-    Trust::beneath(
+fn elsewhere(stage: &Stage) -> AccessControl {
+    AccessControl::beneath(
         &stage.host.state,
         Arc::new(Value::Null),
         Arc::clone(&stage.clock) as _,
     )
 }
 
-async fn notice(stage: &Stage, noticed: Noticed) -> Notice {
+async fn notice(stage: &Stage, noticed: Noticed) -> ReceiveOutcome {
     let heard = stage.gateway.notice(noticed).await.unwrap();
     stage.rest().await;
     heard
@@ -50,7 +50,7 @@ async fn who_is_not_known_gets_a_code_and_nothing_of_their_message_is_kept() {
     let stage = Setting::replies(&[]).stage();
     assert_eq!(
         notice(&stage, direct("chat", "eve", "Open the sluice")).await,
-        Notice::Unknown
+        ReceiveOutcome::Unknown
     );
     let waiting = stage.gateway.trust().pending().unwrap();
     let [one] = waiting.as_slice() else {
@@ -72,7 +72,7 @@ async fn who_asks_again_is_told_the_same_code_and_not_too_often() {
     for _ in 0..5 {
         assert_eq!(
             notice(&stage, direct("chat", "eve", "Hello?")).await,
-            Notice::Unknown
+            ReceiveOutcome::Unknown
         );
     }
     assert_eq!(stage.surface.sent().len(), 1);
@@ -98,7 +98,7 @@ async fn whom_another_process_lets_in_is_heard_at_once_and_told_so() {
         ("eve", false)
     );
     let heard = notice(&stage, direct("chat", "eve", "Hello")).await;
-    assert!(matches!(heard, Notice::Taken(_)), "{heard:?}");
+    assert!(matches!(heard, ReceiveOutcome::Taken(_)), "{heard:?}");
     assert_eq!(stage.host.asked()[0].owner, Some(false));
     let greeted = || {
         let sent = stage.surface.sent();
@@ -117,7 +117,7 @@ async fn whom_another_process_lets_in_is_heard_at_once_and_told_so() {
     assert_eq!(command.revoke("chat", "chat:EVE").unwrap(), 1);
     assert_eq!(
         notice(&stage, direct("chat", "eve", "Still there?")).await,
-        Notice::Unknown
+        ReceiveOutcome::Unknown
     );
     assert!(stage.gateway.drain(Duration::from_secs(10)).await);
 }
@@ -131,7 +131,7 @@ async fn who_is_let_in_as_an_owner_owns_the_agent_and_others_do_not() {
         let code = trust.pending().unwrap()[0].code.clone();
         trust.approve(Some("Chat"), &code, owner).unwrap();
         let heard = notice(&stage, direct("chat", sender, "Hello")).await;
-        assert!(matches!(heard, Notice::Taken(_)));
+        assert!(matches!(heard, ReceiveOutcome::Taken(_)));
     }
     let owners: Vec<Option<bool>> = stage.host.asked().iter().map(|asked| asked.owner).collect();
     assert_eq!(owners, [Some(true), Some(false)]);
@@ -144,17 +144,17 @@ async fn a_code_counts_for_an_hour_and_three_may_wait() {
     for sender in ["a", "b", "c"] {
         assert_eq!(
             notice(&stage, direct("chat", sender, "Hi")).await,
-            Notice::Unknown
+            ReceiveOutcome::Unknown
         );
     }
     let full = notice(&stage, direct("chat", "d", "Hi")).await;
-    assert!(matches!(full, Notice::Ignored(reason) if reason.contains("too many pending")));
+    assert!(matches!(full, ReceiveOutcome::Ignored(reason) if reason.contains("too many pending")));
     assert_eq!(trust.pending().unwrap().len(), MOST_PENDING);
     let mut elsewhere = direct("chat", "d", "Hi");
     elsewhere.incoming.inbound.account_id = Some("other".to_owned());
     assert_eq!(
         notice(&stage, elsewhere).await,
-        Notice::Unknown,
+        ReceiveOutcome::Unknown,
         "another account has room"
     );
     let code = trust.pending().unwrap()[0].code.clone();
@@ -166,7 +166,7 @@ async fn a_code_counts_for_an_hour_and_three_may_wait() {
     assert!(trust.pending().unwrap().is_empty());
     assert_eq!(
         notice(&stage, direct("chat", "d", "Hi")).await,
-        Notice::Unknown
+        ReceiveOutcome::Unknown
     );
 }
 
@@ -229,12 +229,14 @@ async fn a_list_that_cannot_be_read_lets_nobody_in_and_is_left_as_it_is() {
     for broken in ["{", "[]", r#"{"version": 2}"#] {
         std::fs::write(file(&stage), broken).unwrap();
         let heard = notice(&stage, direct("chat", "eve", "Hi")).await;
-        assert!(matches!(heard, Notice::Ignored(reason) if reason.contains("pairing.json")));
+        assert!(
+            matches!(heard, ReceiveOutcome::Ignored(reason) if reason.contains("pairing.json"))
+        );
         assert_eq!(std::fs::read_to_string(file(&stage)).unwrap(), broken);
     }
     let listed = notice(&stage, direct("chat", "ada", "Hi")).await;
     assert!(
-        matches!(listed, Notice::Taken(_)),
+        matches!(listed, ReceiveOutcome::Taken(_)),
         "the configuration still counts"
     );
 }

@@ -5,7 +5,7 @@ use crate::spawn_runs::{child, spawns};
 use crate::stage::{Setting, Stage};
 use chitin_contract::OPENCLAW_2026_4;
 use chitin_gateway::access::{ToolLimits, tool_limits};
-use chitin_gateway::{Notice, Noticed, Place};
+use chitin_gateway::{JobPlacement, Noticed, ReceiveOutcome};
 use chitin_protocol::session_key::ChatType;
 use chitin_tools::policy::ToolPolicy;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn config() -> Value {
     })
 }
 
-async fn notice(stage: &Stage, noticed: Noticed) -> Notice {
+async fn notice(stage: &Stage, noticed: Noticed) -> ReceiveOutcome {
     let heard = stage.gateway.notice(noticed).await.unwrap();
     stage.rest().await;
     heard
@@ -207,7 +207,9 @@ async fn a_guests_words_do_not_slip_into_the_owners_turn() {
         .gateway
         .notice(in_room("chat", "yard", "ben", "Delete it"))
         .await;
-    assert!(matches!(guest, Ok(Notice::Taken(accepted)) if accepted.place == Place::Waits));
+    assert!(
+        matches!(guest, Ok(ReceiveOutcome::Taken(accepted)) if accepted.place == JobPlacement::Waits)
+    );
     stage.rest().await;
     let owners: Vec<Option<bool>> = stage.host.asked().iter().map(|asked| asked.owner).collect();
     assert_eq!(owners, [Some(true), Some(false)]);
@@ -278,7 +280,7 @@ async fn a_guest_has_a_conversation_of_their_own_and_an_owner_the_main_one() {
             .await
             .unwrap();
         match heard {
-            Notice::Taken(accepted) => accepted.session_key,
+            ReceiveOutcome::Taken(accepted) => accepted.session_key,
             other => unreachable!("{other:?}"),
         }
     };

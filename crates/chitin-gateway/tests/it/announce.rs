@@ -3,7 +3,7 @@
 use chitin_contract::{ALL, CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_gateway::compat;
 use chitin_gateway::subagents::announce::{
-    Action, ActionClass, AnnounceWish, Announcing, ChildEnd, ChildOutcome, CompletionEvent,
+    ActionClass, AnnounceAction, AnnounceWish, Announcing, ChildEnd, ChildOutcome, CompletionEvent,
     CompletionTarget, Fate, Requester, RunStats, SkipAnnounce, action, action_text, block,
     destination, fate, turn, wait,
 };
@@ -77,7 +77,7 @@ fn the_spawn_then_the_agent_then_the_seeds_say_whether_a_message_is_expected() {
     };
     let held = Announcing::resolve(&wish, &agents);
     assert!(!held.expects_completion_message);
-    let asked = Action {
+    let asked = AnnounceAction {
         class: ActionClass::UserDelivery,
         may_stay_silent: false,
     };

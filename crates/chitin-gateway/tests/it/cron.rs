@@ -4,7 +4,7 @@ use crate::stage::{Setting, Stage};
 use chitin_gateway::cron::tool::CronTool;
 use chitin_gateway::cron::{CronDocument, CronFile, Schedule, not_before};
 use chitin_store::SessionStore;
-use chitin_tools::{Offer, Tool};
+use chitin_tools::{Tool, ToolOffer};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn scheduled(setting: Setting) -> (Stage, CronFile) {
     let file = CronFile::new(&stage.host.state);
     stage.gateway.keep_schedules(file.clone());
     let tool = CronTool::new(&stage.gateway).unwrap();
-    let offers = Arc::new(vec![Offer::Own(Arc::new(tool) as Arc<dyn Tool>)]);
+    let offers = Arc::new(vec![ToolOffer::Own(Arc::new(tool) as Arc<dyn Tool>)]);
     stage.gateway.offer_tools(move |_| Arc::clone(&offers));
     (stage, file)
 }

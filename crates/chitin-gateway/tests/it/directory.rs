@@ -1,9 +1,9 @@
 //! A directory as a surface: files in, files out, each once.
 
 use crate::stage::{Setting, Stage};
-use chitin_gateway::surface::directory::{DirectorySurface, Looked, Note};
-use chitin_gateway::surface::{Action, Done};
-use chitin_gateway::{Address, Outgoing, Surface};
+use chitin_gateway::surface::directory::{DirectoryScan, DirectorySurface, MessageFile};
+use chitin_gateway::surface::{SurfaceAction, SurfaceOutcome};
+use chitin_gateway::{Address, OutgoingMessage, Surface};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ impl Post {
         std::fs::write(self.path.join("in").join(name), bytes).unwrap();
     }
 
-    async fn look(&self) -> Looked {
+    async fn look(&self) -> DirectoryScan {
         let looked = self.surface.look(&self.stage.gateway).await.unwrap();
         self.stage.rest().await;
         looked
@@ -135,10 +135,10 @@ async fn what_is_no_message_is_put_aside_with_its_reason() {
 async fn the_same_words_never_go_out_twice_even_after_a_restart() {
     let post = post(Setting::default());
     let place = yard(None);
-    let message = |key: &str| Outgoing {
+    let message = |key: &str| OutgoingMessage {
         key: key.to_owned(),
         text: "Five larch.".to_owned(),
-        ..Outgoing::default()
+        ..OutgoingMessage::default()
     };
     let first = post
         .surface
@@ -193,7 +193,7 @@ async fn the_past_is_what_came_in_and_what_went_out_with_its_edits() {
         .surface
         .act(
             &yard(None),
-            &Action::ThreadCreate {
+            &SurfaceAction::ThreadCreate {
                 name: "Board".to_owned(),
                 message_id: Some("a".to_owned()),
                 auto_archive_min: None,
@@ -201,7 +201,7 @@ async fn the_past_is_what_came_in_and_what_went_out_with_its_edits() {
         )
         .await
         .unwrap();
-    let Done::Thread { address: thread } = thread else {
+    let SurfaceOutcome::Thread { address: thread } = thread else {
         unreachable!("a thread is wanted");
     };
     let mut inside = said("And here?");
@@ -214,25 +214,25 @@ async fn the_past_is_what_came_in_and_what_went_out_with_its_edits() {
             let done = surface
                 .act(
                     &place,
-                    &Action::Read {
+                    &SurfaceAction::Read {
                         limit,
                         before: None,
                     },
                 )
                 .await;
-            let Ok(Done::Said { messages }) = done else {
+            let Ok(SurfaceOutcome::Said { messages }) = done else {
                 unreachable!("the past is wanted");
             };
             messages
         }
     };
     let answer = read(yard(None), 10).await.pop().unwrap();
-    let edit = Action::Edit {
+    let edit = SurfaceAction::Edit {
         message_id: answer.message_id,
         text: "Five larch.".to_owned(),
     };
     post.surface.act(&yard(None), &edit).await.unwrap();
-    let lines = |past: Vec<chitin_gateway::surface::Past>| -> Vec<String> {
+    let lines = |past: Vec<chitin_gateway::surface::PastMessage>| -> Vec<String> {
         past.into_iter()
             .map(|past| format!("{}: {}", past.sender.as_deref().unwrap_or("us"), past.text))
             .collect()
@@ -279,7 +279,7 @@ proptest! {
     fn any_file_is_a_message_or_has_a_reason(bytes in prop::collection::vec(any::<u8>(), 0..200), text in ".{0,40}", id in ".{0,20}") {
         let made = json!({"text": text, "id": id, "peer": {"kind": "group", "id": id}}).to_string();
         for bytes in [bytes.as_slice(), made.as_bytes()] {
-            match Note::read(bytes, "name") {
+            match MessageFile::read(bytes, "name") {
                 Ok(note) => {
                     let incoming = note.incoming("directory");
                     prop_assert!(incoming.message_id.is_some_and(|id| !id.trim().is_empty()));

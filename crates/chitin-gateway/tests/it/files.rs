@@ -5,8 +5,8 @@ use crate::stage::{Chat, Setting, Stage};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chitin_gateway::surface::directory::DirectorySurface;
-use chitin_gateway::surface::{Action, Done, File, FileLimits};
-use chitin_gateway::{Address, Outgoing, Surface};
+use chitin_gateway::surface::{FileLimits, OutgoingFile, SurfaceAction, SurfaceOutcome};
+use chitin_gateway::{Address, OutgoingMessage, Surface};
 use chitin_tools::files::{media_type, safe_name};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -32,8 +32,8 @@ fn stage(calls: &[Value]) -> Stage {
     )
 }
 
-fn file(name: &str, bytes: &[u8]) -> File {
-    File {
+fn file(name: &str, bytes: &[u8]) -> OutgoingFile {
+    OutgoingFile {
         name: name.to_owned(),
         mime: media_type(name, bytes).to_owned(),
         bytes: Arc::from(bytes),
@@ -52,7 +52,7 @@ async fn files_of_the_workspace_go_with_a_message() {
     stage.env.file("workspace/plans/note", "Oak.\n");
     stage.say_and_wait("yard", "Send it").await;
     let sent = stage.surface.outgoing();
-    let shown: Vec<(&str, Vec<File>)> = sent
+    let shown: Vec<(&str, Vec<OutgoingFile>)> = sent
         .iter()
         .map(|message| (message.text.as_str(), message.files.clone()))
         .collect();
@@ -153,11 +153,11 @@ async fn a_directory_has_files_beside_its_messages() {
         json!({"channel": "directory", "peer": {"kind": "channel", "id": "yard"}}),
     )
     .unwrap();
-    let message = Outgoing {
+    let message = OutgoingMessage {
         key: "one".to_owned(),
         text: "Two files.".to_owned(),
         files: vec![file("keel.txt", b"oak"), file("../keel.txt", b"larch")],
-        ..Outgoing::default()
+        ..OutgoingMessage::default()
     };
     let sent = surface.send(&yard, &message).await.unwrap();
     assert_eq!(surface.send(&yard, &message).await.unwrap(), sent);
@@ -169,14 +169,14 @@ async fn a_directory_has_files_beside_its_messages() {
     // What was there before a restart can be fetched after it.
     let surface = DirectorySurface::open(&path).unwrap();
     let fetch = |file: Option<&str>| {
-        let action = Action::Download {
+        let action = SurfaceAction::Download {
             message_id: sent.message_id.clone(),
             file: file.map(str::to_owned),
         };
         let (surface, yard) = (surface.clone(), yard.clone());
         async move { surface.act(&yard, &action).await }
     };
-    let Ok(Done::File { file }) = fetch(Some("2")).await else {
+    let Ok(SurfaceOutcome::File { file }) = fetch(Some("2")).await else {
         panic!("no file");
     };
     assert_eq!(&*file.bytes, b"larch");

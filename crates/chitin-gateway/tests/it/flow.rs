@@ -1,7 +1,7 @@
 //! A message in, a turn, words out: in order, once each, whatever happens in between.
 
 use crate::stage::{Setting, finished, message};
-use chitin_gateway::{Place, Refusal, SurfaceError, Topic};
+use chitin_gateway::{IntakeRefusal, JobPlacement, SurfaceError, Topic};
 use chitin_store::SessionStore;
 use serde_json::json;
 
@@ -44,7 +44,7 @@ async fn the_same_message_handed_in_twice_is_taken_once() {
     let first = stage.gateway.accept(incoming.clone()).await.unwrap();
     let second = stage.gateway.accept(incoming).await.unwrap();
     assert_eq!(first.job_id, second.job_id);
-    assert_eq!(second.place, Place::Known);
+    assert_eq!(second.place, JobPlacement::Known);
     stage.rest().await;
     assert_eq!(stage.surface.sent(), ["chat:channel:yard: One."]);
 }
@@ -65,7 +65,7 @@ async fn messages_that_come_while_a_turn_runs_are_taken_together() {
     let mut second = message("yard", "two");
     second.job_id = Some(id);
     let placed = stage.gateway.accept(second).await.unwrap();
-    assert_eq!(placed.place, Place::Waits);
+    assert_eq!(placed.place, JobPlacement::Waits);
     stage.say("yard", "three").await;
     finished(&mut events).await;
     stage.rest().await;
@@ -87,7 +87,7 @@ async fn a_turn_that_runs_hears_what_is_said_meanwhile() {
     stage.say("yard", "Go").await;
     tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     let placed = stage.gateway.accept(message("yard", "No, right")).await;
-    assert_eq!(placed.unwrap().place, Place::Steers);
+    assert_eq!(placed.unwrap().place, JobPlacement::Steers);
     stage.rest().await;
     assert_eq!(
         stage.surface.sent(),
@@ -149,7 +149,7 @@ async fn what_cannot_be_taken_in_is_refused_and_the_rest_goes_on() {
     assert_eq!(stage.surface.sent(), ["chat:channel:yard: Here."]);
     stage.gateway.drain(std::time::Duration::from_secs(5)).await;
     let late = stage.gateway.accept(message("yard", "Hello?")).await;
-    assert!(matches!(late, Err(Refusal::Closing)));
+    assert!(matches!(late, Err(IntakeRefusal::Closing)));
 }
 
 /// A process that dies leaves its ledger and its transcripts. What is in them is done once.

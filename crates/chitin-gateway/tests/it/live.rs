@@ -3,10 +3,10 @@
 
 use crate::stage::{Chat, Pace as Words, Setting, Stage, finished, message};
 use chitin_contract::OutboundRules;
-use chitin_gateway::delivery::live::{FIRST_WAIT, Live, Pace, Step};
-use chitin_gateway::events::What;
-use chitin_gateway::surface::{Action, Again};
-use chitin_gateway::{Heard, SurfaceError, Topic};
+use chitin_gateway::delivery::live::{FIRST_WAIT, Live, LiveStep, Pace};
+use chitin_gateway::events::EventKind;
+use chitin_gateway::surface::{Again, SurfaceAction};
+use chitin_gateway::{ListenerEvent, SurfaceError, Topic};
 use chitin_protocol::event::TurnEvent;
 use chitin_text::previews::{ReplyStreaming, reply_streaming};
 use chitin_text::settings::AccountRef;
@@ -42,7 +42,7 @@ fn edits(chat: &Chat) -> Vec<String> {
     let acted = chat.acted().into_iter();
     acted
         .filter_map(|(_, action)| match action {
-            Action::Edit { text, .. } => Some(text),
+            SurfaceAction::Edit { text, .. } => Some(text),
             _ => None,
         })
         .collect()
@@ -101,10 +101,10 @@ async fn nobody_waits_for_a_slow_surface() {
     words.add_permits(MANY);
     let mut events = say(&stage, "Board?").await;
     loop {
-        let Some(Heard::Happening(happening)) = events.next().await else {
+        let Some(ListenerEvent::Happening(happening)) = events.next().await else {
             continue;
         };
-        if let What::Turn {
+        if let EventKind::Turn {
             event: TurnEvent::TurnFinished { .. },
         } = &happening.what
         {
@@ -196,7 +196,9 @@ async fn it_is_shown_that_somebody_types_until_there_are_words() {
     let mut events = say(&stage, "Board?").await;
     over(&mut events).await;
     let acted = stage.surface.acted();
-    let typing = acted.iter().filter(|(_, action)| *action == Action::Typing);
+    let typing = acted
+        .iter()
+        .filter(|(_, action)| *action == SurfaceAction::Typing);
     assert_eq!(typing.count(), 3, "at once, after 8 and after 16 seconds");
     assert_eq!(stage.surface.seen(), [LONG]);
 }
@@ -247,8 +249,8 @@ async fn a_long_answer_goes_on_in_further_messages() {
 /// Waits until a job is over, however long that takes on a clock that jumps.
 async fn over(events: &mut chitin_gateway::Subscription) {
     while let Some(heard) = events.next().await {
-        if let Heard::Happening(happening) = heard
-            && matches!(happening.what, What::Finished { .. })
+        if let ListenerEvent::Happening(happening) = heard
+            && matches!(happening.what, EventKind::Finished { .. })
         {
             return;
         }
@@ -425,14 +427,14 @@ struct Wall {
 }
 
 impl Wall {
-    fn put(&mut self, live: &mut Live, step: &Step, now: Duration, every: Duration) {
+    fn put(&mut self, live: &mut Live, step: &LiveStep, now: Duration, every: Duration) {
         match step {
-            Step::Send { text, .. } => {
+            LiveStep::Send { text, .. } => {
                 self.messages.push(Some(text.body.clone()));
                 self.changed.push(now);
                 live.sent(format!("{}", self.messages.len() - 1), text);
             }
-            Step::Edit { piece, id, text } => {
+            LiveStep::Edit { piece, id, text } => {
                 let at: usize = id.parse().unwrap();
                 assert!(now >= self.changed[at] + every, "changed too soon");
                 assert_ne!(
@@ -444,7 +446,9 @@ impl Wall {
                 self.changed[at] = now;
                 live.edited(*piece, text);
             }
-            Step::Keep { .. } | Step::Delete { .. } => unreachable!("{step:?} before the end"),
+            LiveStep::Keep { .. } | LiveStep::Delete { .. } => {
+                unreachable!("{step:?} before the end")
+            }
         }
         for shown in self.messages.iter().flatten() {
             assert!(
@@ -460,17 +464,17 @@ impl Wall {
     }
 
     /// Does what is to be done at the end.
-    fn end(&mut self, steps: Vec<Step>) {
+    fn end(&mut self, steps: Vec<LiveStep>) {
         for step in steps {
             match step {
-                Step::Send { text, .. } => self.messages.push(Some(text.body)),
-                Step::Edit { id, text, .. } => {
+                LiveStep::Send { text, .. } => self.messages.push(Some(text.body)),
+                LiveStep::Edit { id, text, .. } => {
                     self.messages[id.parse::<usize>().unwrap()] = Some(text.body);
                 }
-                Step::Keep { id, text, .. } => {
+                LiveStep::Keep { id, text, .. } => {
                     assert_eq!(self.messages[id.parse::<usize>().unwrap()], Some(text.body));
                 }
-                Step::Delete { id } => self.messages[id.parse::<usize>().unwrap()] = None,
+                LiveStep::Delete { id } => self.messages[id.parse::<usize>().unwrap()] = None,
             }
         }
     }
@@ -531,7 +535,7 @@ proptest! {
                 now = now.max(due);
                 for step in live.steps(now, cut) {
                     let piece = match &step {
-                        Step::Send { piece, .. } | Step::Edit { piece, .. } => *piece,
+                        LiveStep::Send { piece, .. } | LiveStep::Edit { piece, .. } => *piece,
                         _ => unreachable!("{step:?}"),
                     };
                     if let Some(again) = failures.next().flatten() {
@@ -569,7 +573,7 @@ fn few_words_wait_a_second_and_a_slow_surface_is_given_time() {
     let first = Duration::from_secs(3) + FIRST_WAIT;
     assert_eq!(live.due(), Some(first));
     let steps = live.steps(first, cut);
-    let [Step::Send { text, .. }] = steps.as_slice() else {
+    let [LiveStep::Send { text, .. }] = steps.as_slice() else {
         panic!("{steps:?}");
     };
     live.sent("1".to_owned(), text);
@@ -598,7 +602,7 @@ fn a_message_that_may_be_out_is_sent_by_its_name_and_then_corrected() {
         assert_eq!(live.steps(Duration::ZERO, cut).len(), 1);
         live.failed(0, failure, Duration::ZERO);
         let steps = live.finish(cut(LONG));
-        let [Step::Send { again, .. }] = steps.as_slice() else {
+        let [LiveStep::Send { again, .. }] = steps.as_slice() else {
             panic!("{steps:?}");
         };
         *again

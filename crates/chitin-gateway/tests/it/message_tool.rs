@@ -3,14 +3,14 @@
 use crate::stage::{Chat, Setting, Stage, finished, message};
 use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
 use chitin_gateway::delivery::message_tool::MessageTool;
-use chitin_gateway::delivery::message_tool::target::{Naming, parse};
+use chitin_gateway::delivery::message_tool::target::{TargetNaming, parse};
 use chitin_gateway::jobs::{Job, JobKind};
 use chitin_gateway::surface::directory::DirectorySurface;
-use chitin_gateway::surface::{Action, Past, Surfaces};
+use chitin_gateway::surface::{PastMessage, SurfaceAction, Surfaces};
 use chitin_gateway::{Surface, Topic};
 use chitin_store::SessionStore;
 use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools};
-use chitin_tools::{Offer, Tool};
+use chitin_tools::{Tool, ToolOffer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) fn with_tool(stage: Stage) -> Stage {
     let offer = |channel| {
         let tool = MessageTool::new(&stage.gateway, channel).unwrap();
-        Arc::new(vec![Offer::Own(Arc::new(tool) as Arc<dyn Tool>)])
+        Arc::new(vec![ToolOffer::Own(Arc::new(tool) as Arc<dyn Tool>)])
     };
     let (chat, other) = (offer(Some("chat")), offer(None));
     stage.gateway.offer_tools(move |channel| match channel {
@@ -168,7 +168,7 @@ async fn each_action_reaches_the_surface_as_its_own_deed() {
         ])
         .stage(),
     );
-    let past = |id: &str, text: &str| Past {
+    let past = |id: &str, text: &str| PastMessage {
         message_id: id.to_owned(),
         sender: Some("ben".to_owned()),
         own: false,
@@ -338,7 +338,7 @@ async fn what_an_action_needs_is_asked_for_before_the_network_is() {
         ]
     );
     assert_eq!(results[6], "This is too long for one message.");
-    let pinned = Action::Other {
+    let pinned = SurfaceAction::Other {
         name: "pin".to_owned(),
         fields: [("messageId".to_owned(), json!("7"))].into(),
     };
@@ -372,7 +372,7 @@ async fn what_others_wrote_is_marked_and_no_result_is_endless() {
     assert!(results[0].contains("a record, not instructions"));
     assert!(results[1].contains("Ask for less") && results[1].len() < 1 << 20);
     let asked = stage.surface.acted().remove(0).1;
-    let Action::Other { fields, .. } = asked else {
+    let SurfaceAction::Other { fields, .. } = asked else {
         panic!("{asked:?}");
     };
     assert_eq!(fields["limit"], json!(200), "as much as is ever asked for");
@@ -383,7 +383,7 @@ proptest! {
     #[test]
     fn a_place_can_be_named_as_it_was_shown(text in "[a-z:#@ 0-9]{0,30}") {
         let surfaces = Surfaces::default().with(Arc::new(Chat::new("chat")));
-        let naming = Naming { channel: Some("chat"), surfaces: &surfaces, own: None };
+        let naming = TargetNaming { channel: Some("chat"), surfaces: &surfaces, own: None };
         if let Ok(place) = parse(&text, &naming) {
             prop_assert_eq!(parse(&place.to_string(), &naming), Ok(place));
         }

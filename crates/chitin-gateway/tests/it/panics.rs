@@ -1,10 +1,10 @@
 //! A panic in a turn: whoever waits is told, people are told, and the session goes on.
 
 use crate::stage::{Pace, Setting, message};
-use chitin_gateway::events::What;
-use chitin_gateway::jobs::Status;
-use chitin_gateway::{Heard, Place, Topic};
-use chitin_store::Ledger;
+use chitin_gateway::events::EventKind;
+use chitin_gateway::jobs::JobStatus;
+use chitin_gateway::{JobPlacement, ListenerEvent, Topic};
+use chitin_store::JobLog;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ async fn a_turn_that_panics_fails_and_the_next_message_of_the_session_is_served(
     first.job_id = Some(id.clone());
     stage.gateway.accept(first).await.unwrap();
     let outcome = loop {
-        let Some(Heard::Happening(happening)) = events.next().await else {
+        let Some(ListenerEvent::Happening(happening)) = events.next().await else {
             continue;
         };
-        if let What::Finished { outcome } = &happening.what {
+        if let EventKind::Finished { outcome } = &happening.what {
             break outcome.clone();
         }
     };
-    assert_eq!(outcome.status, Status::Failed);
+    assert_eq!(outcome.status, JobStatus::Failed);
     let error = outcome.error.unwrap();
     assert!(error.contains("the model's client broke"), "{error}");
     stage.rest().await;
@@ -59,7 +59,7 @@ async fn a_turn_that_panics_fails_and_the_next_message_of_the_session_is_served(
     // Nothing is left open: after a restart nothing runs again.
     let directory = stage.host.state.join("gateway");
     drop(stage.gateway);
-    let (_, open) = Ledger::open(&directory).unwrap();
+    let (_, open) = JobLog::open(&directory).unwrap();
     assert!(open.is_empty(), "{open:?}");
 }
 
@@ -69,7 +69,7 @@ async fn messages_that_wait_behind_a_turn_that_panics_are_served() {
     let stage = breaking().config(config).stage();
     stage.say("yard", "One").await;
     let placed = stage.gateway.accept(message("yard", "Two")).await.unwrap();
-    assert_eq!(placed.place, Place::Waits);
+    assert_eq!(placed.place, JobPlacement::Waits);
     stage.rest().await;
     assert_eq!(
         stage.surface.sent().last().unwrap(),

@@ -2,7 +2,7 @@
 
 use chitin_contract::{OPENCLAW_2026_4, OPENCLAW_2026_9};
 use chitin_gateway::queue::{
-    DropPolicy, Pending, Pushed, QueueMode, QueueSettings, QueueWish, lane, mode,
+    DropPolicy, PendingMessages, Pushed, QueueMode, QueueSettings, QueueWish, lane, mode,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -16,8 +16,8 @@ fn settings(cap: u32, drop_policy: DropPolicy) -> QueueSettings {
     }
 }
 
-fn filled(count: usize, settings: &QueueSettings) -> Pending<String> {
-    let mut pending = Pending::default();
+fn filled(count: usize, settings: &QueueSettings) -> PendingMessages<String> {
+    let mut pending = PendingMessages::default();
     for index in 1..=count {
         let _ = pending.push(format!("message {index}"), settings, index as u64);
     }
@@ -70,7 +70,7 @@ fn what_had_to_go_is_told_with_a_line_of_each() {
 #[test]
 fn messages_of_another_place_wait_for_the_next_batch() {
     let settings = settings(9, DropPolicy::Old);
-    let mut pending = Pending::default();
+    let mut pending = PendingMessages::default();
     for (words, at) in [("a1", 1), ("a2", 2), ("b1", 3), ("a3", 4)] {
         let _ = pending.push(words.to_owned(), &settings, at);
     }
@@ -84,7 +84,7 @@ fn messages_of_another_place_wait_for_the_next_batch() {
 #[test]
 fn a_turn_waits_for_silence_but_not_for_ever() {
     let some = settings(20, DropPolicy::Old);
-    let mut pending: Pending<String> = Pending::default();
+    let mut pending: PendingMessages<String> = PendingMessages::default();
     assert_eq!(pending.wait_ms(&some, 5), None);
     let _ = pending.push("one".to_owned(), &some, 100);
     assert_eq!(pending.wait_ms(&some, 600), Some(500));
@@ -146,7 +146,7 @@ proptest! {
     fn no_message_is_lost_without_being_counted_and_none_overtakes_another(
         steps in prop::collection::vec((0u8..10, 1u32..6, 0u8..3), 1..200),
     ) {
-        let mut pending = Pending::default();
+        let mut pending = PendingMessages::default();
         let (mut given, mut back, mut told, mut refused) = (0u64, Vec::new(), 0u64, 0u64);
         for (step, cap, policy) in steps {
             let policy = [DropPolicy::New, DropPolicy::Old, DropPolicy::Summarize][usize::from(policy)];

@@ -1,7 +1,7 @@
 //! Who gets a message, and in which session.
 
 use chitin_contract::{ALL, CANONICAL, OPENCLAW_2026_4, OPENCLAW_2026_9};
-use chitin_gateway::route::{Inbound, MatchedBy, Peer, RouteError, Routing, Verdict};
+use chitin_gateway::route::{BindingVerdict, Inbound, MatchedBy, Peer, RouteError, Routing};
 use chitin_protocol::session_key::{self, ChatType, DmScope, GroupScope, IdentityLinks, PeerKey};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -300,7 +300,7 @@ proptest! {
             let chosen: Vec<_> = told
                 .bindings
                 .iter()
-                .filter(|binding| binding.verdict == Verdict::Chosen)
+                .filter(|binding| binding.verdict == BindingVerdict::Chosen)
                 .collect();
             prop_assert_eq!(chosen.len(), usize::from(told.choice.binding.is_some()));
             // Whatever holds and was not chosen is weaker, or comes later.

@@ -104,7 +104,7 @@ async fn what_was_said_elsewhere_is_shown_without_what_tools_gave_back() {
 async fn call(stage: &Stage, tool: &str, session_key: &str, arguments: Value) -> Value {
     let offers = chitin_gateway::tools::offers(&stage.gateway)(None);
     let offer = offers.iter().find_map(|offer| match offer {
-        chitin_tools::Offer::Own(offered) if offered.spec().name == tool => Some(offered),
+        chitin_tools::ToolOffer::Own(offered) if offered.spec().name == tool => Some(offered),
         _ => None,
     });
     let context = chitin_tools::CallContext {
@@ -272,7 +272,7 @@ async fn what_a_model_is_told_of_spawning_follows_the_contract() {
         let offers = chitin_gateway::tools::offers(&stage.gateway);
         for channel in [Some("chat"), None] {
             let offers = offers(channel);
-            let chitin_tools::Offer::Own(tool) = &offers[0] else {
+            let chitin_tools::ToolOffer::Own(tool) = &offers[0] else {
                 unreachable!("it is our own");
             };
             let schema = &tool.spec().parameters;

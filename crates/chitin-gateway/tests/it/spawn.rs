@@ -3,7 +3,7 @@
 use chitin_contract::{CANONICAL, OPENCLAW_2026_9};
 use chitin_gateway::subagents::limits::AllowedAgents;
 use chitin_gateway::subagents::prompt::{ChildFacts, Stay, first_message, system_prompt};
-use chitin_gateway::subagents::{Capabilities, ControlScope, Role, SpawnLimits};
+use chitin_gateway::subagents::{ControlScope, SessionCapabilities, SessionRole, SpawnLimits};
 use chitin_protocol::agent_id::AgentId;
 use proptest::prelude::*;
 use serde_json::json;
@@ -11,10 +11,13 @@ use std::time::Duration;
 
 #[test]
 fn the_deepest_child_may_begin_nobody() {
-    assert_eq!(Capabilities::at(0, 1).role, Role::Main);
-    assert_eq!(Capabilities::at(1, 1).role, Role::Leaf);
-    assert_eq!(Capabilities::at(1, 2).control_scope, ControlScope::Children);
-    assert!(!Capabilities::at(2, 2).can_spawn);
+    assert_eq!(SessionCapabilities::at(0, 1).role, SessionRole::Main);
+    assert_eq!(SessionCapabilities::at(1, 1).role, SessionRole::Leaf);
+    assert_eq!(
+        SessionCapabilities::at(1, 2).control_scope,
+        ControlScope::Children
+    );
+    assert!(!SessionCapabilities::at(2, 2).can_spawn);
 }
 
 #[test]

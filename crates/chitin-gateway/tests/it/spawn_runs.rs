@@ -4,7 +4,7 @@ use crate::stage::{Setting, Stage, message};
 use chitin_contract::OPENCLAW_2026_4;
 use chitin_gateway::Address;
 use chitin_gateway::route::{Inbound, Peer};
-use chitin_gateway::surface::Action;
+use chitin_gateway::surface::SurfaceAction;
 use chitin_protocol::message::Message;
 use chitin_protocol::session_key::ChatType;
 use chitin_protocol::transcript::EntryBody;
@@ -171,7 +171,7 @@ async fn a_child_with_a_thread_stays_there_and_its_parent_speaks_for_its_first_r
         stage.surface.acted(),
         [(
             "chat:channel:yard".to_owned(),
-            Action::ThreadCreate {
+            SurfaceAction::ThreadCreate {
                 name: "Fence".to_owned(),
                 message_id: None,
                 auto_archive_min: None

@@ -3,22 +3,22 @@
 
 use chitin_agent::TurnLimits;
 use chitin_agent::clock::Clock;
-use chitin_agent::engine::Registry;
+use chitin_agent::engine::EngineRegistry;
 use chitin_agent::history::Compacting;
-use chitin_agent::journal::{self, Journal, Places, Redactor, Switches};
-use chitin_agent::source::{Ask, ContextSource, Seen, SourceError};
-use chitin_agent::turn::{Agent, Candidate, HistoryOptions, Parts, Surroundings};
-use chitin_context::budget::Limits;
+use chitin_agent::journal::{self, Journal, JournalRedactor, LookupDirectories, Switches};
+use chitin_agent::source::{ContextRequest, ContextSource, PreparedContext, SourceError};
+use chitin_agent::turn::{Agent, HistoryOptions, ModelCandidate, Parts, TurnEnvironment};
+use chitin_context::budget::BudgetLimits;
 use chitin_context::sections::{PromptFacts, PromptMode, ToolFact};
-use chitin_context::{TellCuts, Turn, assemble};
+use chitin_context::{TellCuts, TurnInputs, assemble};
 use chitin_contract::{CANONICAL, Contract};
-use chitin_gateway::events::What;
+use chitin_gateway::events::EventKind;
 use chitin_gateway::route::{Inbound, Peer};
-use chitin_gateway::surface::{Action, Done, File, Past, Threads};
+use chitin_gateway::surface::{OutgoingFile, PastMessage, SurfaceAction, SurfaceOutcome, Threads};
 use chitin_gateway::{
-    Address, AgentAsk, AgentHost, AgentSummary, Capabilities, Gateway, GatewayParts, Heard,
-    HostError, Incoming, Outgoing, Sent, Subscription, Surface, SurfaceError, Surfaces, Topic,
-    Trust,
+    AccessControl, Address, AgentAsk, AgentHost, AgentSummary, Gateway, GatewayParts, HostError,
+    IncomingMessage, ListenerEvent, OutgoingMessage, Sent, Subscription, Surface,
+    SurfaceCapabilities, SurfaceError, Surfaces, Topic,
 };
 use chitin_model::{
     EventStream, Model, ModelError, Prepared, Retention, RetryPolicy, ScriptedModel, StreamEvent,
@@ -27,10 +27,10 @@ use chitin_protocol::message::CostShares;
 use chitin_protocol::script::ScriptReply;
 use chitin_protocol::session_key::ChatType;
 use chitin_protocol::settings::SubagentSettings;
-use chitin_store::{FileStore, Ledger, RandomIds, SessionStore};
+use chitin_store::{FileStore, JobLog, RandomIds, SessionStore};
 use chitin_test::TestEnv;
 use chitin_text::TextFormat;
-use chitin_tools::policy::{PolicyConfig, PolicyInput, Sender as PolicySender};
+use chitin_tools::policy::{PolicyConfig, PolicyInput, SenderKind as PolicySender};
 use chitin_tools::redact::Redactor as Secrets;
 use chitin_tools::{Approval, Approver, Toolbox};
 use chitin_workspace::filter::TurnFacts;
@@ -100,7 +100,7 @@ impl Model for Paced {
         self.model.api()
     }
 
-    fn prepare(&self, request: &chitin_model::Request<'_>) -> Result<Prepared, ModelError> {
+    fn prepare(&self, request: &chitin_model::ModelRequest<'_>) -> Result<Prepared, ModelError> {
         self.model.prepare(request)
     }
 
@@ -197,9 +197,10 @@ impl Setting {
             asked: Mutex::default(),
         });
         let surface = self.surface.unwrap_or_else(|| Arc::new(Chat::new("chat")));
-        let (ledger, open) = Ledger::open(&host.state.join("gateway")).unwrap();
+        let (ledger, open) = JobLog::open(&host.state.join("gateway")).unwrap();
         let config = Arc::new(self.config);
-        let trust = Trust::beneath(&host.state, Arc::clone(&config), Arc::clone(&clock) as _);
+        let trust =
+            AccessControl::beneath(&host.state, Arc::clone(&config), Arc::clone(&clock) as _);
         let notes: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = Arc::clone(&notes);
         let gateway = Gateway::new(GatewayParts {
@@ -261,10 +262,12 @@ impl Stage {
 pub(crate) async fn finished(events: &mut Subscription) {
     let waiting = async {
         while let Some(heard) = events.next().await {
-            if let Heard::Happening(happening) = heard
+            if let ListenerEvent::Happening(happening) = heard
                 && matches!(
                     happening.what,
-                    What::Finished { .. } | What::Dropped { .. } | What::Merged { .. }
+                    EventKind::Finished { .. }
+                        | EventKind::Dropped { .. }
+                        | EventKind::Merged { .. }
                 )
             {
                 return;
@@ -277,8 +280,8 @@ pub(crate) async fn finished(events: &mut Subscription) {
 }
 
 /// Makes a message in a channel of the chat.
-pub(crate) fn message(channel: &str, text: &str) -> Incoming {
-    Incoming {
+pub(crate) fn message(channel: &str, text: &str) -> IncomingMessage {
+    IncomingMessage {
         inbound: Inbound {
             channel: "chat".to_owned(),
             peer: Some(Peer {
@@ -290,7 +293,7 @@ pub(crate) fn message(channel: &str, text: &str) -> Incoming {
         },
         text: text.to_owned(),
         is_owner: true,
-        ..Incoming::default()
+        ..IncomingMessage::default()
     }
 }
 
@@ -425,9 +428,9 @@ impl StageHost {
             owner: ask.sender.map(|sender| sender.is_owner),
             tools: tools.specs().map(|tool| tool.name.clone()).collect(),
         });
-        let engine = Registry::new().resolve("legacy").unwrap().engine;
+        let engine = EngineRegistry::new().resolve("legacy").unwrap().engine;
         let clock = Arc::clone(&self.clock);
-        let candidate = Candidate {
+        let candidate = ModelCandidate {
             model: match &self.pace {
                 None => Arc::clone(&self.model) as _,
                 Some(pace) => Arc::new(Paced {
@@ -476,14 +479,14 @@ impl StageHost {
                 let (logs, trace) = (self.state.join("logs"), rules.trace);
                 Arc::new(move || quiet_journal(&logs, trace))
             },
-            surroundings: Surroundings::default(),
+            surroundings: TurnEnvironment::default(),
         })
     }
 }
 
 /// A journal that keeps nothing.
 fn quiet_journal(logs: &std::path::Path, rules: chitin_contract::TraceRules) -> Journal {
-    let places = Places {
+    let places = LookupDirectories {
         logs: logs.to_path_buf(),
         home: None,
         working_directory: PathBuf::from("/"),
@@ -493,9 +496,11 @@ fn quiet_journal(logs: &std::path::Path, rules: chitin_contract::TraceRules) -> 
     let switches = Switches::from_lookup(off, &settings, &Value::Null, &places, &rules);
     Journal::new(
         &switches,
-        journal::Surroundings {
+        journal::JournalEnvironment {
             rules,
-            redactor: Redactor::new(|text: &str| -> Cow<'_, str> { Cow::Owned(text.to_owned()) }),
+            redactor: JournalRedactor::new(|text: &str| -> Cow<'_, str> {
+                Cow::Owned(text.to_owned())
+            }),
             clock: Arc::new(|| 0),
             note: Arc::new(|_| {}),
             summary: Arc::new(|_| {}),
@@ -518,7 +523,7 @@ struct StageSource {
 }
 
 impl ContextSource for StageSource {
-    fn look(&self, ask: &Ask<'_>) -> Result<Seen, SourceError> {
+    fn look(&self, ask: &ContextRequest<'_>) -> Result<PreparedContext, SourceError> {
         let workspace = load(&self.workspace, self.contract, &LoadOptions::default()).unwrap();
         let subagent =
             chitin_protocol::session_key::is_subagent(ask.session_key, self.contract.session_keys);
@@ -547,17 +552,17 @@ impl ContextSource for StageSource {
             marked: ask.marked,
             ..TurnFacts::default()
         };
-        let context = assemble(&Turn {
+        let context = assemble(&TurnInputs {
             workspace: &workspace,
             extras: &[],
             facts: &facts,
-            limits: &Limits::of(self.contract),
+            limits: &BudgetLimits::of(self.contract),
             projects: &[],
             prompt: &prompt,
             memory: &[],
             cuts: TellCuts::No,
         });
-        Ok(Seen {
+        Ok(PreparedContext {
             context: Arc::new(context),
             notes: Vec::new(),
             skill_roots: Vec::new(),
@@ -571,14 +576,14 @@ impl ContextSource for StageSource {
 /// A surface that remembers what it was given, and can be told to fail.
 pub(crate) struct Chat {
     id: String,
-    capabilities: Capabilities,
-    sent: Mutex<Vec<(String, Outgoing)>>,
-    acted: Mutex<Vec<(String, Action)>>,
-    history: Mutex<Vec<Past>>,
+    capabilities: SurfaceCapabilities,
+    sent: Mutex<Vec<(String, OutgoingMessage)>>,
+    acted: Mutex<Vec<(String, SurfaceAction)>>,
+    history: Mutex<Vec<PastMessage>>,
     failures: Mutex<Vec<SurfaceError>>,
     act_failures: Mutex<Vec<SurfaceError>>,
     /// The file that hangs on every message.
-    hanging: Mutex<Option<File>>,
+    hanging: Mutex<Option<OutgoingFile>>,
     /// What is given back for what only this network knows.
     gives: Mutex<Option<Value>>,
     /// What may be done; none is anything at once.
@@ -599,7 +604,7 @@ impl Chat {
         ];
         Self {
             id: id.to_owned(),
-            capabilities: Capabilities {
+            capabilities: SurfaceCapabilities {
                 format: TextFormat::Markdown,
                 max_chars: 2_000,
                 max_lines: None,
@@ -630,7 +635,7 @@ impl Chat {
     }
 
     /// Hangs a file on every message.
-    pub(crate) fn hang(&self, file: File) {
+    pub(crate) fn hang(&self, file: OutgoingFile) {
         *self.hanging.lock().unwrap() = Some(file);
     }
 
@@ -640,7 +645,7 @@ impl Chat {
     }
 
     /// Changes what it can do.
-    pub(crate) fn able(mut self, change: impl FnOnce(&mut Capabilities)) -> Self {
+    pub(crate) fn able(mut self, change: impl FnOnce(&mut SurfaceCapabilities)) -> Self {
         change(&mut self.capabilities);
         self
     }
@@ -677,8 +682,8 @@ impl Chat {
         let at = |id: &str| id[1..].parse::<usize>().unwrap() - 1;
         for (_, action) in self.acted() {
             match action {
-                Action::Edit { message_id, text } => seen[at(&message_id)] = Some(text),
-                Action::Other { name, fields } if name == "delete" => {
+                SurfaceAction::Edit { message_id, text } => seen[at(&message_id)] = Some(text),
+                SurfaceAction::Other { name, fields } if name == "delete" => {
                     seen[at(fields["messageId"].as_str().unwrap())] = None;
                 }
                 _ => {}
@@ -701,17 +706,17 @@ impl Chat {
             .collect()
     }
 
-    pub(crate) fn outgoing(&self) -> Vec<Outgoing> {
+    pub(crate) fn outgoing(&self) -> Vec<OutgoingMessage> {
         let sent = self.sent.lock().unwrap();
         sent.iter().map(|(_, message)| message.clone()).collect()
     }
 
-    pub(crate) fn acted(&self) -> Vec<(String, Action)> {
+    pub(crate) fn acted(&self) -> Vec<(String, SurfaceAction)> {
         self.acted.lock().unwrap().clone()
     }
 
     /// Sets what was said before.
-    pub(crate) fn remember(&self, past: Vec<Past>) {
+    pub(crate) fn remember(&self, past: Vec<PastMessage>) {
         *self.history.lock().unwrap() = past;
     }
 
@@ -741,14 +746,14 @@ impl Surface for Chat {
         &self.id
     }
 
-    fn capabilities(&self) -> &Capabilities {
+    fn capabilities(&self) -> &SurfaceCapabilities {
         &self.capabilities
     }
 
     fn send<'a>(
         &'a self,
         to: &'a Address,
-        message: &'a Outgoing,
+        message: &'a OutgoingMessage,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
         async move {
             self.wait().await;
@@ -769,8 +774,8 @@ impl Surface for Chat {
     fn act<'a>(
         &'a self,
         to: &'a Address,
-        action: &'a Action,
-    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        action: &'a SurfaceAction,
+    ) -> BoxFuture<'a, Result<SurfaceOutcome, SurfaceError>> {
         async move {
             self.wait().await;
             let mut failures = self.act_failures.lock().unwrap();
@@ -782,28 +787,30 @@ impl Surface for Chat {
             acted.push((to.to_string(), action.clone()));
             self.done.notify_waiters();
             Ok(match action {
-                Action::Read { limit, .. } => {
+                SurfaceAction::Read { limit, .. } => {
                     let history = self.history.lock().unwrap();
                     let from = history.len().saturating_sub(*limit as usize);
-                    Done::Said {
+                    SurfaceOutcome::Said {
                         messages: history[from..].to_vec(),
                     }
                 }
-                Action::ThreadCreate { .. } => Done::Thread {
+                SurfaceAction::ThreadCreate { .. } => SurfaceOutcome::Thread {
                     address: Address {
                         thread_id: Some(format!("t{}", acted.len())),
                         ..to.clone()
                     },
                 },
-                Action::Download { .. } => match self.hanging.lock().unwrap().clone() {
-                    Some(file) => Done::File { file },
+                SurfaceAction::Download { .. } => match self.hanging.lock().unwrap().clone() {
+                    Some(file) => SurfaceOutcome::File { file },
                     None => return Err(SurfaceError::never("There is no file.")),
                 },
-                Action::Other { .. } => match self.gives.lock().unwrap().clone() {
-                    Some(value) => Done::Other { value },
-                    None => Done::Done,
+                SurfaceAction::Other { .. } => match self.gives.lock().unwrap().clone() {
+                    Some(value) => SurfaceOutcome::Other { value },
+                    None => SurfaceOutcome::Done,
                 },
-                Action::Edit { .. } | Action::React { .. } | Action::Typing => Done::Done,
+                SurfaceAction::Edit { .. }
+                | SurfaceAction::React { .. }
+                | SurfaceAction::Typing => SurfaceOutcome::Done,
             })
         }
         .boxed()

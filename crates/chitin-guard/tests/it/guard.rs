@@ -2,10 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "hostile trees are built by hand")]
 
 use chitin_guard::{
-    Backend, EntryKind, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root, WriteError,
-    Written,
+    Backend, DirectoryEntryKind, Hardlinks, LinkPolicy, Oversized, ReadError, ReadPolicy, Root,
+    WriteError, WriteOutcome,
 };
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_test::TestEnv;
 use proptest::prelude::*;
 use std::fs;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const SECRET: &str = "SECRET from outside";
 const BACKENDS: [Backend; 2] = [Backend::Kernel, Backend::Portable];
 
-fn read(root: &Root, name: &str, links: Links) -> Result<String, String> {
+fn read(root: &Root, name: &str, links: LinkPolicy) -> Result<String, String> {
     let policy = ReadPolicy {
         links,
         ..ReadPolicy::inside(1024)
@@ -56,7 +56,7 @@ fn every_trick_has_its_own_refusal() {
     .unwrap();
     for backend in BACKENDS {
         let root = Root::open_with(&env.workspace(), backend).unwrap();
-        let inside = |name: &str| read(&root, name, Links::EveryHopInside);
+        let inside = |name: &str| read(&root, name, LinkPolicy::EveryHopInside);
         assert_eq!(inside("plain.md").as_deref(), Ok("plain"));
         assert_eq!(inside("inside.md").as_deref(), Ok("plain"));
         assert_eq!(inside("there-and-back.md").as_deref(), Ok("plain"));
@@ -72,15 +72,15 @@ fn every_trick_has_its_own_refusal() {
         assert_eq!(inside("twin.md"), Err("hardlinked".into()));
         assert_eq!(inside("nothing.md"), Err("missing".into()));
         assert_eq!(
-            read(&root, "inside.md", Links::Refuse),
+            read(&root, "inside.md", LinkPolicy::Refuse),
             Err("link-not-allowed".into())
         );
         assert_eq!(
-            read(&root, "inside.md", Links::NotTheFile),
+            read(&root, "inside.md", LinkPolicy::NotTheFile),
             Err("link-not-allowed".into())
         );
         assert_eq!(
-            read(&root, "dir/deep.md", Links::NotTheFile).as_deref(),
+            read(&root, "dir/deep.md", LinkPolicy::NotTheFile).as_deref(),
             Ok("deep")
         );
     }
@@ -95,7 +95,7 @@ fn a_shared_file_comes_through_a_trusted_root_and_nothing_else_does() {
     env.link("workspace/SOUL.md", "../shared/SOUL.md");
     env.link("workspace/USER.md", "../shared/escape.md");
     env.link("workspace/TOOLS.md", "../secret.md");
-    let trusted = || Links::TrustedRoots(vec![env.path().join("shared")]);
+    let trusted = || LinkPolicy::TrustedRoots(vec![env.path().join("shared")]);
     for backend in BACKENDS {
         let root = Root::open_with(&env.workspace(), backend).unwrap();
         assert_eq!(
@@ -111,7 +111,7 @@ fn a_shared_file_comes_through_a_trusted_root_and_nothing_else_does() {
             Err("outside-root".into())
         );
         assert_eq!(
-            read(&root, "SOUL.md", Links::EveryHopInside),
+            read(&root, "SOUL.md", LinkPolicy::EveryHopInside),
             Err("outside-root".into())
         );
     }
@@ -126,17 +126,17 @@ fn both_backends_list_directories_and_links_that_stay_inside() {
     env.link("workspace/escape", "../outside");
     for backend in BACKENDS {
         let root = Root::open_with(&env.workspace(), backend).unwrap();
-        let list = |name: &str, links: &Links| match root.list(Path::new(name), links, 10) {
+        let list = |name: &str, links: &LinkPolicy| match root.list(Path::new(name), links, 10) {
             Ok(entries) => Ok(entries.len()),
             Err(ReadError::Refused { reason, .. }) => Err(reason.to_string()),
             Err(error) => Err(error.is_missing().to_string()),
         };
-        let inside = &Links::EveryHopInside;
+        let inside = &LinkPolicy::EveryHopInside;
         assert_eq!(list("", inside), Ok(3), "{backend:?}");
         assert_eq!(list("pkg", inside), Ok(2), "{backend:?}");
         assert_eq!(list("inside", inside), Ok(2), "{backend:?}");
         assert_eq!(
-            list("inside", &Links::Refuse),
+            list("inside", &LinkPolicy::Refuse),
             Err("link-not-allowed".into())
         );
         assert_eq!(list("escape", inside), Err("outside-root".into()));
@@ -152,7 +152,7 @@ fn a_file_listed_as_a_trusted_root_opens_nothing_and_the_reason_stays_true() {
     env.link("workspace/USER.md", &shared);
     for backend in BACKENDS {
         let root = Root::open_with(&env.workspace(), backend).unwrap();
-        let trusted = |path: PathBuf| read(&root, "USER.md", Links::TrustedRoots(vec![path]));
+        let trusted = |path: PathBuf| read(&root, "USER.md", LinkPolicy::TrustedRoots(vec![path]));
         assert_eq!(trusted(shared.clone()), Err("outside-root".to_owned()));
         assert_eq!(
             trusted(env.path().join("none")),
@@ -168,7 +168,7 @@ fn a_large_file_is_refused_or_cut_at_a_character() {
     env.files([("big.md", "aaaa😀")]);
     let root = Root::open(&env.workspace()).unwrap();
     assert_eq!(
-        read(&root, "big.md", Links::Refuse).as_deref(),
+        read(&root, "big.md", LinkPolicy::Refuse).as_deref(),
         Ok("aaaa😀")
     );
     let mut policy = ReadPolicy {
@@ -188,7 +188,7 @@ fn a_large_file_is_refused_or_cut_at_a_character() {
     assert!(matches!(
         refused,
         Err(ReadError::Refused {
-            reason: Refusal::TooLarge,
+            reason: FileRefusal::TooLarge,
             ..
         })
     ));
@@ -203,10 +203,14 @@ fn a_linked_directory_is_never_taken_for_a_missing_one() {
     for backend in BACKENDS {
         let root = Root::open_with(&env.workspace(), backend).unwrap();
         let list = |name: &str, links| root.list(Path::new(name), &links, 10);
-        assert_eq!(list("inside", Links::EveryHopInside).unwrap().len(), 1);
+        assert_eq!(list("inside", LinkPolicy::EveryHopInside).unwrap().len(), 1);
         for (name, links, reason) in [
-            ("inside", Links::Refuse, Refusal::LinkNotAllowed),
-            ("outside", Links::EveryHopInside, Refusal::OutsideRoot),
+            ("inside", LinkPolicy::Refuse, FileRefusal::LinkNotAllowed),
+            (
+                "outside",
+                LinkPolicy::EveryHopInside,
+                FileRefusal::OutsideRoot,
+            ),
         ] {
             let error = list(name, links).unwrap_err();
             assert!(
@@ -238,11 +242,11 @@ fn writes_are_whole_and_stay_beneath_the_root() {
     let root = Root::open(&env.workspace()).unwrap();
     assert_eq!(
         root.write_new(Path::new("new.md"), b"one").unwrap(),
-        Written::Created
+        WriteOutcome::Created
     );
     assert_eq!(
         root.write_new(Path::new("new.md"), b"two").unwrap(),
-        Written::AlreadyThere
+        WriteOutcome::AlreadyThere
     );
     root.replace(Path::new("new.md"), b"three").unwrap();
     root.append(Path::new("log/none.md"), b"x").unwrap_err();
@@ -250,7 +254,7 @@ fn writes_are_whole_and_stay_beneath_the_root() {
     root.append(Path::new("log/day.md"), b"line\n").unwrap();
     assert_eq!(
         root.write_new(Path::new("link.md"), b"x").unwrap(),
-        Written::AlreadyThere
+        WriteOutcome::AlreadyThere
     );
     for hostile in ["../out.md", "/tmp/out.md", "up/out.md", "link.md"] {
         root.replace(Path::new(hostile), b"x").unwrap_err();
@@ -332,7 +336,7 @@ proptest! {
         let roots = BACKENDS.map(|backend| Root::open_with(&env.workspace(), backend).unwrap());
         let names = ["a", "b", "c", "d", "a/a", "a/b", "b/c", "a/../secret.md", "../secret.md", "c/b/a", "d/secret.md"];
         for name in names {
-            for links in [Links::EveryHopInside, Links::EndInside, Links::NotTheFile, Links::Refuse] {
+            for links in [LinkPolicy::EveryHopInside, LinkPolicy::EndInside, LinkPolicy::NotTheFile, LinkPolicy::Refuse] {
                 let [kernel, portable] = roots.each_ref().map(|root| read(root, name, links.clone()));
                 prop_assert!(kernel.as_deref().map_or(true, |text| !text.contains(SECRET)), "{name} {links:?}");
                 prop_assert_eq!(kernel, portable, "{} {:?}", name, links);
@@ -346,13 +350,13 @@ proptest! {
 #[test]
 fn no_race_leads_outside() {
     for backend in BACKENDS {
-        for links in [Links::EveryHopInside, Links::EndInside] {
+        for links in [LinkPolicy::EveryHopInside, LinkPolicy::EndInside] {
             race(backend, &links);
         }
     }
 }
 
-fn race(backend: Backend, links: &Links) {
+fn race(backend: Backend, links: &LinkPolicy) {
     let env = TestEnv::new();
     env.file("secret.md", SECRET);
     env.file("outside/AGENTS.md", SECRET);
@@ -440,12 +444,12 @@ fn a_survey_describes_every_name_and_follows_none() {
             .collect();
         found.sort();
         // How many names a directory has is the file system's own affair.
-        found.retain(|(_, kind, _)| *kind != EntryKind::Directory);
+        found.retain(|(_, kind, _)| *kind != DirectoryEntryKind::Directory);
         let expected = [
-            ("link", EntryKind::Link, 1),
-            ("one.md", EntryKind::File, 1),
-            ("pipe", EntryKind::Other, 1),
-            ("twin.md", EntryKind::File, 2),
+            ("link", DirectoryEntryKind::Link, 1),
+            ("one.md", DirectoryEntryKind::File, 1),
+            ("pipe", DirectoryEntryKind::Other, 1),
+            ("twin.md", DirectoryEntryKind::File, 2),
         ];
         assert_eq!(
             found,

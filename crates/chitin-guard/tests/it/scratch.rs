@@ -1,7 +1,7 @@
 //! Scratch directories: private, never a way out, gone when dropped, and taken over only when nobody uses them.
 #![expect(clippy::disallowed_methods, reason = "trees are looked at by hand")]
 
-use chitin_guard::{Root, WriteError, Written};
+use chitin_guard::{Root, WriteError, WriteOutcome};
 use chitin_test::TestEnv;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -26,12 +26,18 @@ fn a_scratch_directory_is_private_and_leaves_nothing() {
 
     let file = Path::new("a/b/c.md");
     scratch.directory(Path::new("a/b")).unwrap();
-    assert_eq!(scratch.file(file, b"text").unwrap(), Written::Created);
-    assert_eq!(scratch.file(file, b"other").unwrap(), Written::AlreadyThere);
+    assert_eq!(scratch.file(file, b"text").unwrap(), WriteOutcome::Created);
+    assert_eq!(
+        scratch.file(file, b"other").unwrap(),
+        WriteOutcome::AlreadyThere
+    );
     let out = env.home().join("keep");
     let link = Path::new("a/out");
-    assert_eq!(scratch.link(link, &out).unwrap(), Written::Created);
-    assert_eq!(scratch.link(link, file).unwrap(), Written::AlreadyThere);
+    assert_eq!(scratch.link(link, &out).unwrap(), WriteOutcome::Created);
+    assert_eq!(
+        scratch.link(link, file).unwrap(),
+        WriteOutcome::AlreadyThere
+    );
     assert_eq!(fs::read_to_string(path.join(file)).unwrap(), "text");
     assert_eq!(fs::read_link(path.join(link)).unwrap(), out);
 

@@ -21,7 +21,7 @@ use chitin_contract::{MemoryIndexRules, MemoryRules};
 use chitin_guard::Fingerprint;
 use chitin_memory::embed::{self, Embedder, WordEmbedder, WordTable};
 use chitin_memory::index::{FileText, Index, JobFile, NewPiece, Shape, SyncJob, SyncReport};
-use chitin_memory::search::{self, Ask, Source};
+use chitin_memory::search::{self, ChunkSource, SearchRequest};
 use chitin_memory::vector::{Compact, Scan, VectorIndex};
 use divan::{Bencher, black_box};
 use notes::{Language, Random};
@@ -108,7 +108,7 @@ fn files(texts: &dyn Texts, count: u64, edited: Option<u64>) -> Vec<JobFile<'_>>
     let file = |number| {
         let is_edited = edited == Some(number);
         JobFile {
-            source: Source::Memory,
+            source: ChunkSource::Memory,
             path: path_of(number),
             fingerprint: Fingerprint {
                 ino: number + 1,
@@ -142,7 +142,11 @@ fn fill(
     let mut index = Index::open(path, &shape).unwrap().index;
     let report = index.sync(&SyncJob {
         embedder,
-        ..SyncJob::new(files(texts, count, edited), &[Source::Memory], &by_lines)
+        ..SyncJob::new(
+            files(texts, count, edited),
+            &[ChunkSource::Memory],
+            &by_lines,
+        )
     });
     assert_eq!(report.notes, []);
     (index, report)
@@ -190,16 +194,21 @@ fn word_table(language: &Language) -> WordEmbedder {
         lines.push('\n');
     }
     let mut table = Vec::new();
-    embed::convert(lines.as_bytes(), &embed::Options::default(), &mut table).unwrap();
+    embed::convert(
+        lines.as_bytes(),
+        &embed::TableOptions::default(),
+        &mut table,
+    )
+    .unwrap();
     WordEmbedder::new(Arc::new(WordTable::from_bytes(table).unwrap()))
 }
 
 /// All of a search: as `memory_search` does it.
 fn ask(index: &Index, embedder: Option<&dyn Embedder>, question: &str) -> usize {
-    let ask = Ask {
+    let ask = SearchRequest {
         query: question,
         now_ms: 1_700_000_000_000,
-        ..Ask::default()
+        ..SearchRequest::default()
     };
     let answer = search::search(index, embedder, &ask, &MemoryRules::CANONICAL);
     answer.unwrap().hits.len()

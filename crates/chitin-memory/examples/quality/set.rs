@@ -3,7 +3,7 @@
 //! A label quotes a line instead of counting to it, so it survives an edit above it and knows nothing of chunks. Loading
 //! finds the line, and reports everything that is wrong with the set at once.
 
-use chitin_guard::{EntryKind, Links, ReadPolicy, Root};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, ReadPolicy, Root};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -243,12 +243,12 @@ fn read_notes(
     depth: usize,
     notes: &mut Vec<Note>,
 ) -> Result<(), Problem> {
-    for entry in root.list(Path::new(folder), &Links::Refuse, MOST_NAMES)? {
+    for entry in root.list(Path::new(folder), &LinkPolicy::Refuse, MOST_NAMES)? {
         let name = entry.name.to_string_lossy();
         let inside = format!("{folder}/{name}");
-        if entry.kind == EntryKind::Directory && depth > 0 {
+        if entry.kind == DirectoryEntryKind::Directory && depth > 0 {
             read_notes(root, &inside, depth - 1, notes)?;
-        } else if entry.kind == EntryKind::File && name.ends_with(".md") {
+        } else if entry.kind == DirectoryEntryKind::File && name.ends_with(".md") {
             let text = read_text(root, &inside)?;
             let path = inside.trim_start_matches("notes/").to_owned();
             notes.push(Note { path, text });

@@ -6,7 +6,7 @@ use chitin_contract::{CloserLookRule, Fusion, MemoryRules, RankingSwitch, WordFo
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::embed::Embedder;
 use chitin_memory::index::{Index, JobFile, NewPiece, Shape, SyncJob};
-use chitin_memory::search::{self, Ask, FindError, Source};
+use chitin_memory::search::{self, ChunkSource, FindError, SearchRequest};
 
 /// The day on which the questions are asked: the last note is a few days old.
 const NOW_MS: i64 = 1_777_593_600_000;
@@ -132,14 +132,14 @@ pub(crate) fn index(
         .collect();
     index.sync(&SyncJob {
         embedder,
-        ..SyncJob::new(files, &[Source::Memory], &cut)
+        ..SyncJob::new(files, &[ChunkSource::Memory], &cut)
     });
     Ok(index)
 }
 
 fn given<'a>(path: &str, text: &'a str) -> JobFile<'a> {
     JobFile {
-        source: Source::Memory,
+        source: ChunkSource::Memory,
         path: path.to_owned(),
         fingerprint: chitin_guard::Fingerprint::default(),
         read: Box::new(move || {
@@ -159,11 +159,11 @@ pub(crate) fn search(
     query: &str,
 ) -> Vec<HitRef> {
     let embedder = embedder.filter(|_| way.needs_vectors());
-    let ask = Ask {
+    let ask = SearchRequest {
         query,
         max_results: Some(RESULTS),
         now_ms: NOW_MS,
-        ..Ask::default()
+        ..SearchRequest::default()
     };
     let Ok(answer) = search::search(index, embedder, &ask, &way.rules()) else {
         return Vec::new();

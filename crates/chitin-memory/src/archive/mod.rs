@@ -22,7 +22,7 @@ const MAX_FILE: usize = 64 * 1024 * 1024;
 
 /// Which conversation it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Conversation<'a> {
+pub struct ArchivedConversation<'a> {
     /// The agent's id.
     pub agent: &'a str,
     /// The name of the transcript's file.
@@ -40,7 +40,7 @@ pub struct SessionText {
     pub line_map: Vec<usize>,
 }
 
-impl Conversation<'_> {
+impl ArchivedConversation<'_> {
     /// Returns the name under which the conversation is found.
     pub fn path(&self, rules: &ArchiveRules) -> String {
         let (sessions, file) = (compat::SESSIONS, self.file_name);
@@ -53,7 +53,7 @@ impl Conversation<'_> {
 
 /// Makes text of a transcript. `redact` takes secrets out of one message whose white space is collapsed already.
 pub fn session_text(
-    conversation: Conversation<'_>,
+    conversation: ArchivedConversation<'_>,
     transcript: &[u8],
     rules: &ArchiveRules,
     redact: &dyn Fn(&str) -> Cow<'_, str>,

@@ -3,19 +3,19 @@
 //! Offline, a [`WordTable`] knows a vector for each of many words, and a text is their weighted mean ([`WordEmbedder`]). It is one
 //! data file, which [`convert()`] makes from published word vectors. Over the network, whoever has a client implements [`Embedder`].
 
-mod closer;
 mod compat;
 pub mod convert;
-mod lanes;
 mod layout;
+mod sentence;
+mod similarity;
 mod spelling;
+mod sums;
 mod table;
-mod words;
 
-pub use convert::{ConvertError, Converted, Options, convert};
+pub use convert::{ConvertError, Converted, TableOptions, convert};
 pub use layout::TableError;
+pub use sentence::WordEmbedder;
 pub use table::{MOST_TABLE_BYTES, WordTable};
-pub use words::WordEmbedder;
 
 /// Turns texts into vectors. Implemented by a table of words and, over the network, by whoever has a client.
 pub trait Embedder: Send + Sync {

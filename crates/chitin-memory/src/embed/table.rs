@@ -1,7 +1,7 @@
 //! A table of words and their vectors, as it is used: one read of a file, no map built.
 
-use super::lanes::dot;
 use super::layout::{Layout, MOST_DIMENSIONS, MOST_WORDS, TableError, numbers};
+use super::sums::dot;
 use chitin_guard::{ReadPolicy, Root};
 use std::cmp::Ordering;
 use std::fmt;

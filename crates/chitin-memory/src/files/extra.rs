@@ -1,6 +1,6 @@
 //! Paths that a setting adds to the memory.
 
-use chitin_guard::{EntryKind, Root};
+use chitin_guard::{DirectoryEntryKind, Root};
 use chitin_protocol::text::trim_js;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -41,17 +41,19 @@ impl ExtraPath {
             let parent = Root::open(full.parent()?).ok()?;
             let kind = parent.kind(Path::new(full.file_name()?))?;
             let outside = match kind {
-                EntryKind::Directory => Root::open(&full).ok()?,
-                EntryKind::File | EntryKind::Link | EntryKind::Other => parent,
+                DirectoryEntryKind::Directory => Root::open(&full).ok()?,
+                DirectoryEntryKind::File | DirectoryEntryKind::Link | DirectoryEntryKind::Other => {
+                    parent
+                }
             };
             (kind, Some(Arc::new(outside)))
         } else {
             (root.kind(Path::new(&path))?, None)
         };
         let is_directory = match kind {
-            EntryKind::Directory => true,
-            EntryKind::File => false,
-            EntryKind::Link | EntryKind::Other => return None,
+            DirectoryEntryKind::Directory => true,
+            DirectoryEntryKind::File => false,
+            DirectoryEntryKind::Link | DirectoryEntryKind::Other => return None,
         };
         Some(Self {
             path,

@@ -24,7 +24,7 @@ pub(super) struct Batch {
 
 /// What a change did.
 #[derive(Default)]
-pub(super) struct Done {
+pub(super) struct BatchOutcome {
     pub(super) changed: usize,
     pub(super) added: usize,
     pub(super) removed: usize,
@@ -44,7 +44,7 @@ impl Batch {
         db: &mut Connection,
         shape: &Shape,
         max_pieces: usize,
-    ) -> Result<Done, Trouble> {
+    ) -> Result<BatchOutcome, Trouble> {
         let change = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // A process with other settings made it anew for itself.
         if !place::is_of_shape(&change, shape)? {
@@ -55,7 +55,7 @@ impl Batch {
             db: &change,
             rules: &shape.rules,
             max_pieces,
-            done: Done::default(),
+            done: BatchOutcome::default(),
         };
         // What leaves makes room for what comes.
         for id in &self.gone {
@@ -87,7 +87,7 @@ struct Writer<'a> {
     rules: &'a MemoryIndexRules,
     max_pieces: usize,
     state: State,
-    done: Done,
+    done: BatchOutcome,
 }
 
 impl Writer<'_> {

@@ -1,9 +1,9 @@
 //! What is asked of a sync, and what it says afterwards.
 
-use super::notes::Note;
+use super::notes::IndexNote;
 use crate::embed::Embedder;
-use crate::search::Source;
-use chitin_guard::{Fingerprint, Hardlinks, Links, Oversized, ReadPolicy, Root};
+use crate::search::ChunkSource;
+use chitin_guard::{Fingerprint, Hardlinks, LinkPolicy, Oversized, ReadPolicy, Root};
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub struct FileText<'a> {
 /// A file that should be in the index.
 pub struct JobFile<'a> {
     /// Where it is from.
-    pub source: Source,
+    pub source: ChunkSource,
     /// Its path as it is shown, with `/`.
     pub path: String,
     /// What is compared to know that it did not change.
@@ -57,7 +57,7 @@ impl<'a> JobFile<'a> {
     pub fn beneath(root: &'a Root, path: String, fingerprint: Fingerprint) -> Self {
         let relative = path.clone();
         let policy = ReadPolicy {
-            links: Links::EveryHopInside,
+            links: LinkPolicy::EveryHopInside,
             hardlinks: Hardlinks::Allow,
             // One more than is kept, so that it is known that there is more.
             max_bytes: MAX_FILE_BYTES as u64 + 4,
@@ -72,7 +72,7 @@ impl<'a> JobFile<'a> {
             .map_err(|error| error.to_string())
         };
         Self {
-            source: Source::Memory,
+            source: ChunkSource::Memory,
             path,
             fingerprint,
             read: Box::new(read),
@@ -94,13 +94,13 @@ pub struct SyncJob<'a> {
     /// All files of the sources below.
     pub files: Vec<JobFile<'a>>,
     /// The sources whose files are all in the list; files of these that are not there leave the index.
-    pub sources: &'a [Source],
+    pub sources: &'a [ChunkSource],
     /// Cuts texts into pieces.
     pub cut: &'a Cut<'a>,
     /// Makes vectors, if there are to be any.
     pub embedder: Option<&'a dyn Embedder>,
     /// Is told how far it is, a few times a second at most.
-    pub progress: &'a dyn Fn(&Progress),
+    pub progress: &'a dyn Fn(&SyncProgress),
     /// Tells whether to stop. What was done is kept.
     pub cancelled: &'a dyn Fn() -> bool,
     /// When to stop. What was done is kept.
@@ -119,7 +119,7 @@ impl fmt::Debug for SyncJob<'_> {
 
 impl<'a> SyncJob<'a> {
     /// Begins a job that makes no vectors, tells nobody and is not stopped.
-    pub fn new(files: Vec<JobFile<'a>>, sources: &'a [Source], cut: &'a Cut<'a>) -> Self {
+    pub fn new(files: Vec<JobFile<'a>>, sources: &'a [ChunkSource], cut: &'a Cut<'a>) -> Self {
         Self {
             files,
             sources,
@@ -131,18 +131,18 @@ impl<'a> SyncJob<'a> {
         }
     }
 
-    pub(super) fn stopped(&self) -> Option<Stopped> {
+    pub(super) fn stopped(&self) -> Option<SyncStop> {
         if (self.cancelled)() {
-            return Some(Stopped::Cancelled);
+            return Some(SyncStop::Cancelled);
         }
         let is_late = self.deadline.is_some_and(|end| Instant::now() >= end);
-        is_late.then_some(Stopped::Late)
+        is_late.then_some(SyncStop::Late)
     }
 }
 
 /// How far a sync is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
+pub struct SyncProgress {
     /// Files that were looked at.
     pub looked: usize,
     /// Files that there are.
@@ -155,7 +155,7 @@ pub struct Progress {
 
 /// Why a sync ended before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
+pub enum SyncStop {
     /// It was told to.
     Cancelled,
     /// Its time was over.
@@ -188,14 +188,14 @@ pub struct SyncReport {
     /// How long it took.
     pub seconds: f64,
     /// Why it ended before its end.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<SyncStop>,
     /// What a user should know.
-    pub notes: Vec<Note>,
+    pub notes: Vec<IndexNote>,
 }
 
 impl SyncReport {
     /// Adds a note, if there are not too many.
-    pub(super) fn note(&mut self, note: Note) {
+    pub(super) fn note(&mut self, note: IndexNote) {
         if self.notes.len() < MAX_NOTES {
             self.notes.push(note);
         }

@@ -8,7 +8,7 @@ mod batch;
 mod embedding;
 mod frequent;
 mod job;
-mod look;
+mod lookup;
 mod nearest;
 mod notes;
 mod place;
@@ -21,13 +21,13 @@ mod sync;
 mod trouble;
 
 pub use job::{
-    Cut, FileText, JobFile, MAX_FILE_BYTES, NewPiece, Progress, Stopped, SyncJob, SyncReport,
+    Cut, FileText, JobFile, MAX_FILE_BYTES, NewPiece, SyncJob, SyncProgress, SyncReport, SyncStop,
 };
-pub use notes::{Note, Rebuild};
-pub use place::Limits;
+pub use notes::{IndexNote, Rebuild};
+pub use place::IndexLimits;
 pub use shape::Shape;
 
-use crate::search::{FindError, Source};
+use crate::search::{ChunkSource, FindError};
 use frequent::Frequencies;
 use nearest::Nearest;
 use place::Identity;
@@ -43,7 +43,7 @@ pub struct Index {
     db: Connection,
     place: Option<(PathBuf, Identity)>,
     shape: Shape,
-    limits: Limits,
+    limits: IndexLimits,
     /// Set when a search met damage, so that the next sync begins anew.
     damaged: AtomicBool,
     nearest: Mutex<Nearest>,
@@ -56,7 +56,7 @@ pub struct Opened {
     /// The index.
     pub index: Index,
     /// What a user should know.
-    pub notes: Vec<Note>,
+    pub notes: Vec<IndexNote>,
 }
 
 /// How much there is in an index.
@@ -76,7 +76,7 @@ pub struct Figures {
 #[derive(Debug, Clone, Copy)]
 pub struct IndexedFile<'a> {
     /// Where it is from.
-    pub source: Source,
+    pub source: ChunkSource,
     /// Its path, relative to the workspace, with `/`.
     pub path: &'a str,
     /// When it was last changed, in milliseconds.
@@ -86,11 +86,15 @@ pub struct IndexedFile<'a> {
 impl Index {
     /// Opens the index at a path, and makes it if there is none of this shape. If that cannot be, it lives in memory.
     pub fn open(path: &Path, shape: &Shape) -> Result<Opened, FindError> {
-        Self::open_with(path, shape, &Limits::default())
+        Self::open_with(path, shape, &IndexLimits::default())
     }
 
     /// Opens the index at a path within these limits.
-    pub fn open_with(path: &Path, shape: &Shape, limits: &Limits) -> Result<Opened, FindError> {
+    pub fn open_with(
+        path: &Path,
+        shape: &Shape,
+        limits: &IndexLimits,
+    ) -> Result<Opened, FindError> {
         match place::open(path, shape, limits) {
             Ok((db, identity, notes)) => Ok(Opened {
                 index: Self::new(db, Some((path.to_path_buf(), identity)), shape, limits),
@@ -98,17 +102,17 @@ impl Index {
             }),
             Err(why) => Ok(Opened {
                 index: Self::in_memory(shape, limits)?,
-                notes: vec![Note::InMemory(why)],
+                notes: vec![IndexNote::InMemory(why)],
             }),
         }
     }
 
     /// Makes an index of a shape that lives with the process.
     pub fn volatile_of(shape: &Shape) -> Result<Self, FindError> {
-        Self::in_memory(shape, &Limits::default())
+        Self::in_memory(shape, &IndexLimits::default())
     }
 
-    fn in_memory(shape: &Shape, limits: &Limits) -> Result<Self, FindError> {
+    fn in_memory(shape: &Shape, limits: &IndexLimits) -> Result<Self, FindError> {
         let db = place::open_in_memory(shape, limits)?;
         Ok(Self::new(db, None, shape, limits))
     }
@@ -117,7 +121,7 @@ impl Index {
         db: Connection,
         place: Option<(PathBuf, Identity)>,
         shape: &Shape,
-        limits: &Limits,
+        limits: &IndexLimits,
     ) -> Self {
         Self {
             db,

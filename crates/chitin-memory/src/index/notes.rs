@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Something that a user should know. Nothing of it keeps a search from working.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Note {
+pub enum IndexNote {
     /// The index was thrown away and is made anew.
     Rebuilt(Rebuild),
     /// The index cannot be where it should be; it lives in memory, with the process.
@@ -63,7 +63,7 @@ pub enum Rebuild {
     Gone,
 }
 
-impl fmt::Display for Note {
+impl fmt::Display for IndexNote {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rebuilt(why) => write!(to, "The memory index is made anew: {why}."),

@@ -1,6 +1,6 @@
 //! Where an index lies, and whether what lies there may be used.
 
-use super::notes::{Note, Rebuild};
+use super::notes::{IndexNote, Rebuild};
 use super::schema;
 use super::shape::Shape;
 use super::trouble::Trouble;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// How an index is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct IndexLimits {
     /// How long to wait for another process.
     pub patience: Duration,
     /// How large the file may become, in bytes.
@@ -25,7 +25,7 @@ pub struct Limits {
     pub max_pieces: usize,
 }
 
-impl Default for Limits {
+impl Default for IndexLimits {
     fn default() -> Self {
         Self {
             patience: Duration::from_secs(5),
@@ -61,8 +61,8 @@ enum Content {
 pub(super) fn open(
     path: &Path,
     shape: &Shape,
-    limits: &Limits,
-) -> Result<(Connection, Identity, Vec<Note>), String> {
+    limits: &IndexLimits,
+) -> Result<(Connection, Identity, Vec<IndexNote>), String> {
     let mut notes = Vec::new();
     for _ in 0..ATTEMPTS {
         make_file(path)?;
@@ -85,7 +85,7 @@ pub(super) fn open(
             Err(Refused::Trouble(Trouble::Other(message))) => return Err(message),
         };
         discard(path, identity)?;
-        notes.push(Note::Rebuilt(why));
+        notes.push(IndexNote::Rebuilt(why));
     }
     Err("it was damaged again and again".to_owned())
 }
@@ -108,7 +108,7 @@ fn patiently<T>(
 }
 
 /// Opens an index that lives in memory.
-pub(super) fn open_in_memory(shape: &Shape, limits: &Limits) -> Result<Connection, Trouble> {
+pub(super) fn open_in_memory(shape: &Shape, limits: &IndexLimits) -> Result<Connection, Trouble> {
     let db = Connection::open_in_memory()?;
     settle(&db, limits.patience, limits.max_memory)?;
     db.execute_batch(schema::KEPT)?;
@@ -138,8 +138,8 @@ impl<E: Into<Trouble>> From<E> for Refused {
 fn connect(
     path: &Path,
     shape: &Shape,
-    limits: &Limits,
-) -> Result<(Connection, Option<Note>), Refused> {
+    limits: &IndexLimits,
+) -> Result<(Connection, Option<IndexNote>), Refused> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(path, flags)?;
     db.busy_timeout(limits.patience)?;
@@ -172,7 +172,7 @@ fn connect(
         Content::OtherShape => {
             change.execute_batch(schema::DROPS)?;
             make_tables(&change, shape)?;
-            Some(Note::Rebuilt(Rebuild::OtherShape))
+            Some(IndexNote::Rebuilt(Rebuild::OtherShape))
         }
     };
     change.commit()?;

@@ -1,8 +1,8 @@
 //! Files that were read and cut, on their way into the index.
 
 use super::job::{Cut, FileText, JobFile, MAX_FILE_BYTES, NewPiece};
-use super::notes::Note;
-use crate::search::Source;
+use super::notes::IndexNote;
+use crate::search::ChunkSource;
 use chitin_guard::Fingerprint;
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ pub(super) type Hash = [u8; 32];
 
 /// A file that was read and cut.
 pub(super) struct PreparedFile {
-    pub(super) source: Source,
+    pub(super) source: ChunkSource,
     pub(super) path: String,
     pub(super) fingerprint: Fingerprint,
     pub(super) modified_ms: i64,
@@ -79,7 +79,7 @@ pub(super) struct Taken<'a, 'f> {
     /// Says whether it is the same as before.
     pub(super) hash: Hash,
     /// What a user should know of it.
-    pub(super) notes: Vec<Note>,
+    pub(super) notes: Vec<IndexNote>,
 }
 
 impl<'a, 'f> Taken<'a, 'f> {
@@ -87,7 +87,7 @@ impl<'a, 'f> Taken<'a, 'f> {
         let (mut notes, lines) = (Vec::new(), text.lines.as_deref());
         let bytes = fitting(&text.bytes);
         if bytes.len() < text.bytes.len() {
-            notes.push(Note::TooLarge {
+            notes.push(IndexNote::TooLarge {
                 path: file.path.clone(),
                 bytes: bytes.len(),
             });
@@ -113,7 +113,7 @@ impl<'a, 'f> Taken<'a, 'f> {
         let path = &self.file.path;
         let text = String::from_utf8_lossy(self.bytes);
         if let Cow::Owned(_) = text {
-            self.notes.push(Note::NotUtf8 { path: path.clone() });
+            self.notes.push(IndexNote::NotUtf8 { path: path.clone() });
         }
         let mut pieces = Vec::new();
         cut(path, &text, &mut |piece| {

@@ -1,7 +1,7 @@
 //! Whether an open index is still the one to use.
 
 use super::job::SyncReport;
-use super::notes::{Note, Rebuild};
+use super::notes::{IndexNote, Rebuild};
 use super::{Index, place};
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ impl Index {
         let Some((path, identity)) = self.place.clone() else {
             if is_damaged && let Ok(fresh) = Self::in_memory(&self.shape, &self.limits) {
                 *self = fresh;
-                report.note(Note::Rebuilt(Rebuild::Damaged));
+                report.note(IndexNote::Rebuilt(Rebuild::Damaged));
             }
             return;
         };
@@ -22,13 +22,13 @@ impl Index {
             return;
         }
         if is_there && is_damaged {
-            report.note(Note::Rebuilt(Rebuild::Damaged));
+            report.note(IndexNote::Rebuilt(Rebuild::Damaged));
             if let Err(why) = place::discard(&path, identity) {
-                report.note(Note::Unwritable(why));
+                report.note(IndexNote::Unwritable(why));
                 return;
             }
         } else if !is_there {
-            report.note(Note::Rebuilt(Rebuild::Gone));
+            report.note(IndexNote::Rebuilt(Rebuild::Gone));
         }
         if let Ok(opened) = Self::open_with(&path, &self.shape, &self.limits) {
             *self = opened.index;

@@ -2,14 +2,14 @@
 
 use super::batch::{Batch, written};
 use super::embedding::Embedding;
-use super::job::{JobFile, Progress, Stopped, SyncJob, SyncReport};
-use super::notes::{Note, Rebuild};
+use super::job::{JobFile, SyncJob, SyncProgress, SyncReport, SyncStop};
+use super::notes::{IndexNote, Rebuild};
 use super::prepared::{Hash, PreparedFile, PreparedPiece, Taken};
 use super::state::State;
 use super::trouble::Trouble;
 use super::{Index, IndexedFile, NewPiece};
 use crate::embed::Embedder;
-use crate::search::{FindError, Source};
+use crate::search::{ChunkSource, FindError};
 use chitin_guard::Fingerprint;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
@@ -37,9 +37,9 @@ impl Index {
                 job,
                 report: &mut report,
                 told: begin,
-                progress: Progress {
+                progress: SyncProgress {
                     files: job.files.len(),
-                    ..Progress::default()
+                    ..SyncProgress::default()
                 },
                 batch: Batch::default(),
                 batch_bytes: 0,
@@ -57,8 +57,8 @@ impl Index {
                 }
                 Err(trouble) => {
                     let note = trouble.note();
-                    report.note(note.unwrap_or(Note::Rebuilt(Rebuild::Damaged)));
-                    report.stopped = Some(Stopped::Unwritten);
+                    report.note(note.unwrap_or(IndexNote::Rebuilt(Rebuild::Damaged)));
+                    report.stopped = Some(SyncStop::Unwritten);
                     break;
                 }
             }
@@ -100,7 +100,7 @@ struct Run<'i, 'j, 'a> {
     job: &'j SyncJob<'a>,
     report: &'i mut SyncReport,
     told: Instant,
-    progress: Progress,
+    progress: SyncProgress,
     batch: Batch,
     batch_bytes: usize,
 }
@@ -112,7 +112,7 @@ struct Known {
     hash: Hash,
 }
 
-type KnownFiles = HashMap<(Source, String), Known>;
+type KnownFiles = HashMap<(ChunkSource, String), Known>;
 
 impl Run<'_, '_, '_> {
     fn all(&mut self) -> Result<(), Trouble> {
@@ -149,7 +149,7 @@ impl Run<'_, '_, '_> {
         }
         left_out += self.flush()?;
         if left_out > 0 {
-            let note = Note::TooMany {
+            let note = IndexNote::TooMany {
                 files: left_out,
                 limit: max_pieces,
             };
@@ -165,7 +165,7 @@ impl Run<'_, '_, '_> {
 
     /// Returns the files that were known at the beginning and are no more. What others add meanwhile is not ours to judge.
     fn gone(&self, known: &KnownFiles) -> Vec<i64> {
-        let listed: HashSet<(Source, &str)> = self
+        let listed: HashSet<(ChunkSource, &str)> = self
             .job
             .files
             .iter()
@@ -193,7 +193,7 @@ impl Run<'_, '_, '_> {
             Ok(text) => text,
             Err(message) => {
                 let path = file.path.clone();
-                return self.report.note(Note::Unreadable { path, message });
+                return self.report.note(IndexNote::Unreadable { path, message });
             }
         };
         self.report.read += 1;
@@ -231,7 +231,7 @@ impl Run<'_, '_, '_> {
 
     fn embed(&mut self, embedder: &dyn Embedder) -> Result<(), Trouble> {
         let mut embedding = Embedding::new(&mut self.index.db, embedder)?;
-        let mut progress = Progress {
+        let mut progress = SyncProgress {
             to_embed: embedding.missing(),
             ..self.progress
         };
@@ -247,7 +247,7 @@ impl Run<'_, '_, '_> {
         self.report.cached = embedding.cached;
         if let Some(message) = embedding.failure.take() {
             let pieces = embedding.failed;
-            self.report.note(Note::NotEmbedded { pieces, message });
+            self.report.note(IndexNote::NotEmbedded { pieces, message });
         }
         Ok(())
     }
@@ -270,7 +270,7 @@ impl Run<'_, '_, '_> {
         let mut rows = ask.query([])?;
         let mut files = KnownFiles::new();
         while let Some(row) = rows.next()? {
-            let source = row.get_ref(1)?.as_str().ok().and_then(Source::of_name);
+            let source = row.get_ref(1)?.as_str().ok().and_then(ChunkSource::of_name);
             let source = source.ok_or(Trouble::Damaged)?;
             let known = Known {
                 id: row.get(0)?,
@@ -283,7 +283,7 @@ impl Run<'_, '_, '_> {
     }
 }
 
-fn tell(job: &SyncJob<'_>, told: &mut Instant, progress: &Progress) {
+fn tell(job: &SyncJob<'_>, told: &mut Instant, progress: &SyncProgress) {
     if told.elapsed() >= TELLING {
         *told = Instant::now();
         (job.progress)(progress);

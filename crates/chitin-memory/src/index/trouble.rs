@@ -1,6 +1,6 @@
 //! What SQLite's errors mean for a cache.
 
-use super::notes::Note;
+use super::notes::IndexNote;
 use super::state::State;
 use crate::search::FindError;
 use rusqlite::{Connection, ErrorCode};
@@ -61,12 +61,12 @@ impl Trouble {
     }
 
     /// Returns what to tell the user when the index stays as it was; nothing if it cannot.
-    pub(super) fn note(&self) -> Option<Note> {
+    pub(super) fn note(&self) -> Option<IndexNote> {
         match self {
-            Self::Busy => Some(Note::Busy),
-            Self::Full => Some(Note::Full),
+            Self::Busy => Some(IndexNote::Busy),
+            Self::Full => Some(IndexNote::Full),
             Self::Damaged => None,
-            Self::Other(message) => Some(Note::Unwritable(message.clone())),
+            Self::Other(message) => Some(IndexNote::Unwritable(message.clone())),
         }
     }
 }

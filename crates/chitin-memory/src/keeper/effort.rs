@@ -1,24 +1,24 @@
 //! How much is done to bring the index up to date.
 
-use crate::index::Progress;
+use crate::index::SyncProgress;
 use std::time::{Duration, Instant};
 
 /// How the index is brought up to date.
 #[derive(Clone, Copy)]
 pub struct Effort<'a> {
     /// Is told how far it is.
-    pub progress: &'a dyn Fn(&Progress),
+    pub progress: &'a dyn Fn(&SyncProgress),
     /// Tells whether to stop.
     pub cancelled: &'a dyn Fn() -> bool,
     /// When to stop.
     pub deadline: Option<Instant>,
     /// Whether what a watcher says is enough.
-    pub trust: Trust,
+    pub trust: WatcherTrust,
 }
 
 /// Whether what a watcher says is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
+pub enum WatcherTrust {
     /// It is, where there are very many files.
     Watcher,
     /// Every file is looked at.
@@ -32,7 +32,7 @@ impl Effort<'_> {
             progress: &|_| {},
             cancelled: &|| false,
             deadline: None,
-            trust: Trust::Nobody,
+            trust: WatcherTrust::Nobody,
         }
     }
 
@@ -40,7 +40,7 @@ impl Effort<'_> {
     pub fn within(time: Duration) -> Self {
         Self {
             deadline: Instant::now().checked_add(time),
-            trust: Trust::Watcher,
+            trust: WatcherTrust::Watcher,
             ..Self::whole()
         }
     }

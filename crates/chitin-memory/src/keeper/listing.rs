@@ -4,9 +4,9 @@ use super::setting::Setting;
 use super::transcripts::{self, Transcript};
 use crate::files::{self, ExtraPath, MemoryFile};
 use crate::index::{FileText, JobFile, MAX_FILE_BYTES};
-use crate::search::Source;
+use crate::search::ChunkSource;
 use chitin_contract::MemoryFileRules;
-use chitin_guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_guard::{Hardlinks, LinkPolicy, Oversized, ReadPolicy, Root};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const MANY_FILES: usize = 2_000;
 
 /// What there is to remember.
 #[derive(Debug, Default)]
-pub struct Listing {
+pub struct MemoryListing {
     /// The memory files.
     pub files: Vec<MemoryFile>,
     /// The transcripts of past conversations, where these are searched and were looked at.
@@ -25,11 +25,11 @@ pub struct Listing {
     root: Option<Root>,
 }
 
-impl Listing {
+impl MemoryListing {
     /// Looks at the workspace, and at transcripts if these are asked for.
     pub(super) fn look(setting: &Setting, with_transcripts: bool) -> Self {
         let directory = setting.transcripts.as_deref().filter(|_| with_transcripts);
-        if !setting.sources.contains(&Source::Memory) {
+        if !setting.sources.contains(&ChunkSource::Memory) {
             return Self {
                 transcripts: directory.map(transcripts::list),
                 ..Self::default()
@@ -89,7 +89,7 @@ impl Listing {
     pub(super) fn jobs(&self) -> impl Iterator<Item = JobFile<'_>> {
         let root = self.root.as_ref();
         let policy = ReadPolicy {
-            links: Links::Refuse,
+            links: LinkPolicy::Refuse,
             hardlinks: Hardlinks::Allow,
             // One more than is kept, so that it is known that there is more.
             max_bytes: MAX_FILE_BYTES as u64 + 4,
@@ -98,7 +98,7 @@ impl Listing {
         self.files.iter().map(move |file| {
             let policy = policy.clone();
             JobFile {
-                source: Source::Memory,
+                source: ChunkSource::Memory,
                 path: file.path.clone(),
                 fingerprint: file.fingerprint,
                 read: Box::new(move || {
@@ -116,7 +116,7 @@ impl Listing {
     }
 }
 
-fn left_out(some: &[files::LeftOut], count: usize) -> String {
+fn left_out(some: &[files::SkippedFile], count: usize) -> String {
     let first = some.first().map_or("", |first| first.path.as_str());
     let why = some.first().map_or("", |first| first.why.words());
     match count {

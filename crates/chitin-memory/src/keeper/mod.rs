@@ -8,16 +8,18 @@ mod setting;
 mod transcripts;
 mod watching;
 
-pub use effort::{Effort, Trust};
-pub use listing::Listing;
+pub use effort::{Effort, WatcherTrust};
+pub use listing::MemoryListing;
 pub use setting::{Redact, Setting, TranscriptOwner};
 pub use transcripts::conversation_path;
 
 use crate::chunk;
 use crate::files::ExtraPath;
-use crate::index::{Figures, Index, JobFile, NewPiece, Note, Shape, Stopped, SyncJob, SyncReport};
+use crate::index::{
+    Figures, Index, IndexNote, JobFile, NewPiece, Shape, SyncJob, SyncReport, SyncStop,
+};
 use crate::read::{self, MemoryReadError, ReadWindow, Window};
-use crate::search::{self, Answer, FindError, Source};
+use crate::search::{self, ChunkSource, FindError, SearchResults};
 use chitin_guard::Root;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -59,8 +61,8 @@ impl Memory {
     }
 
     /// Lists what there is to remember.
-    pub fn list(&self) -> Listing {
-        Listing::look(&self.setting, true)
+    pub fn list(&self) -> MemoryListing {
+        MemoryListing::look(&self.setting, true)
     }
 
     /// Makes the index say what the files say.
@@ -78,14 +80,18 @@ impl Memory {
     }
 
     /// Finds what fits a question, in what the files say now.
-    pub fn search(&self, ask: &search::Ask<'_>, effort: &Effort<'_>) -> Result<Answer, FindError> {
+    pub fn search(
+        &self,
+        ask: &search::SearchRequest<'_>,
+        effort: &Effort<'_>,
+    ) -> Result<SearchResults, FindError> {
         let mut held = self.held();
         let report = self.sync(&mut held, effort)?;
         let mut answer = if let Ok(answer) = self.ask(&held, ask) {
             answer
         } else {
             // A search that meets damage leaves it to the next look at the files to begin anew.
-            self.bring_in(&mut held, &Listing::look(&self.setting, true), effort)?;
+            self.bring_in(&mut held, &MemoryListing::look(&self.setting, true), effort)?;
             self.ask(&held, ask)?
         };
         let notes = report.notes.iter().map(ToString::to_string);
@@ -99,7 +105,11 @@ impl Memory {
         Ok(answer)
     }
 
-    fn ask(&self, held: &Held, ask: &search::Ask<'_>) -> Result<Answer, FindError> {
+    fn ask(
+        &self,
+        held: &Held,
+        ask: &search::SearchRequest<'_>,
+    ) -> Result<SearchResults, FindError> {
         let index = held.index.as_ref().ok_or_else(unopened)?;
         let embedder = self.setting.embedder.as_deref();
         search::search(index, embedder, ask, &self.setting.rules)
@@ -114,7 +124,7 @@ impl Memory {
     }
 
     /// Returns how much is in the index; nothing if there is none yet. Makes none.
-    pub fn figures(&self) -> Result<Option<(Figures, Vec<Note>)>, FindError> {
+    pub fn figures(&self) -> Result<Option<(Figures, Vec<IndexNote>)>, FindError> {
         let mut held = self.held();
         if held.index.is_none() && !self.has_index() {
             return Ok(None);
@@ -155,7 +165,7 @@ impl Memory {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open(&self, held: &mut Held) -> Result<Vec<Note>, FindError> {
+    fn open(&self, held: &mut Held) -> Result<Vec<IndexNote>, FindError> {
         if held.index.is_some() {
             return Ok(Vec::new());
         }
@@ -183,8 +193,8 @@ impl Memory {
 
     fn sync(&self, held: &mut Held, effort: &Effort<'_>) -> Result<SyncReport, FindError> {
         let mut notes = self.open(held)?;
-        let is_quiet =
-            effort.trust == Trust::Watcher && held.watch.as_ref().is_some_and(Watch::heard_nothing);
+        let is_quiet = effort.trust == WatcherTrust::Watcher
+            && held.watch.as_ref().is_some_and(Watch::heard_nothing);
         if is_quiet && !self.transcripts_due(held) {
             return Ok(SyncReport::default());
         }
@@ -192,15 +202,15 @@ impl Memory {
         if let Some(watch) = &held.watch {
             watch.forget();
         }
-        let with_transcripts = effort.trust == Trust::Nobody || self.transcripts_due(held);
-        let listing = Listing::look(&self.setting, with_transcripts);
+        let with_transcripts = effort.trust == WatcherTrust::Nobody || self.transcripts_due(held);
+        let listing = MemoryListing::look(&self.setting, with_transcripts);
         // What lies outside the workspace is not watched.
         let is_watchable = self.setting.extra_paths.is_empty();
         if held.watch.is_none() && listing.is_large() && is_watchable {
             held.watch = Watch::start(&self.setting.workspace);
         }
         let mut report = self.bring_in(held, &listing, effort)?;
-        if report.stopped == Some(Stopped::Unwritten) {
+        if report.stopped == Some(SyncStop::Unwritten) {
             report = self.go_on_in_memory(held, report, effort)?;
         }
         if with_transcripts && report.stopped.is_none() {
@@ -222,9 +232,9 @@ impl Memory {
             return Ok(failed);
         }
         held.index = Some(Index::volatile_of(&self.shape())?);
-        let mut report = self.bring_in(held, &Listing::look(&self.setting, true), effort)?;
+        let mut report = self.bring_in(held, &MemoryListing::look(&self.setting, true), effort)?;
         let why = "what is on the disk cannot be written".to_owned();
-        report.notes.insert(0, Note::InMemory(why));
+        report.notes.insert(0, IndexNote::InMemory(why));
         Ok(report)
     }
 
@@ -238,7 +248,7 @@ impl Memory {
     fn bring_in(
         &self,
         held: &mut Held,
-        listing: &Listing,
+        listing: &MemoryListing,
         effort: &Effort<'_>,
     ) -> Result<SyncReport, FindError> {
         let setting = &self.setting;
@@ -247,10 +257,10 @@ impl Memory {
             .transcripts
             .as_deref()
             .and_then(|directory| Root::open(directory).ok());
-        let mut sources = vec![Source::Memory];
+        let mut sources = vec![ChunkSource::Memory];
         let mut files: Vec<JobFile<'_>> = listing.jobs().collect();
         if let Some(transcripts) = &listing.transcripts {
-            sources.push(Source::Sessions);
+            sources.push(ChunkSource::Sessions);
             if let Some(root) = &archive {
                 let jobs = transcripts.iter();
                 files.extend(jobs.map(|one| transcripts::job(root, setting, one)));

@@ -2,7 +2,7 @@
 
 use crate::chunk::ChunkOptions;
 use crate::embed::Embedder;
-use crate::search::Source;
+use crate::search::ChunkSource;
 use chitin_contract::MemoryRules;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ pub struct Setting {
     /// How large pieces are.
     pub sizes: ChunkOptions,
     /// What is searched.
-    pub sources: BTreeSet<Source>,
+    pub sources: BTreeSet<ChunkSource>,
     /// Further files and directories of notes.
     pub extra_paths: Vec<String>,
     /// Where transcripts are kept, if past conversations are searched.

@@ -1,11 +1,13 @@
 //! Past conversations as files of the index.
 
 use super::setting::{Setting, TranscriptOwner};
-use crate::archive::{Conversation, session_text};
+use crate::archive::{ArchivedConversation, session_text};
 use crate::index::{FileText, JobFile, MAX_FILE_BYTES};
-use crate::search::Source;
+use crate::search::ChunkSource;
 use chitin_contract::ArchiveRules;
-use chitin_guard::{EntryKind, Fingerprint, Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_guard::{
+    DirectoryEntryKind, Fingerprint, Hardlinks, LinkPolicy, Oversized, ReadPolicy, Root,
+};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::Path;
@@ -41,7 +43,7 @@ pub(super) fn list(directory: &Path) -> Vec<Transcript> {
         .unwrap_or_default();
     let mut transcripts: Vec<Transcript> = looked
         .into_iter()
-        .filter(|looked| looked.kind == EntryKind::File)
+        .filter(|looked| looked.kind == DirectoryEntryKind::File)
         .filter_map(|looked| {
             let name = looked.name.into_string().ok()?;
             let is_transcript = name.ends_with(EXTENSION) || name.contains(".jsonl.reset.");
@@ -63,7 +65,7 @@ pub(super) fn job<'a>(
 ) -> JobFile<'a> {
     let path = conversation(setting, &transcript.name).path(&setting.rules.archive);
     JobFile {
-        source: Source::Sessions,
+        source: ChunkSource::Sessions,
         path,
         fingerprint: transcript.fingerprint,
         read: Box::new(move || read(root, setting, &transcript.name)),
@@ -78,11 +80,11 @@ pub(super) fn name_of(session_id: &str) -> String {
 /// Returns the name under which a session's transcript is found.
 pub fn conversation_path(agent: &str, session_id: &str, rules: &ArchiveRules) -> String {
     let file_name = &name_of(session_id);
-    Conversation { agent, file_name }.path(rules)
+    ArchivedConversation { agent, file_name }.path(rules)
 }
 
-fn conversation<'a>(setting: &'a Setting, name: &'a str) -> Conversation<'a> {
-    Conversation {
+fn conversation<'a>(setting: &'a Setting, name: &'a str) -> ArchivedConversation<'a> {
+    ArchivedConversation {
         agent: &setting.agent,
         file_name: name,
     }
@@ -91,7 +93,7 @@ fn conversation<'a>(setting: &'a Setting, name: &'a str) -> Conversation<'a> {
 /// Reads what was said. A conversation that belongs to another workspace says nothing here.
 fn read(root: &Root, setting: &Setting, name: &str) -> Result<FileText<'static>, String> {
     let policy = ReadPolicy {
-        links: Links::Refuse,
+        links: LinkPolicy::Refuse,
         hardlinks: Hardlinks::Allow,
         max_bytes: MOST_BYTES,
         oversized: Oversized::Keep,

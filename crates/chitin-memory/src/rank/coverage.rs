@@ -1,12 +1,12 @@
 //! How much of a question a piece answers: our own score (0 to 1).
 
 use super::bm25::as_float;
-use super::{Hit, Part};
+use super::{Hit, ScorePart};
 use crate::words::Term;
 
 /// What a word of the question is worth.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct QueryWord {
     /// The word.
     pub term: Term,
     /// How much it says: rare words say more.
@@ -15,8 +15,8 @@ pub struct Asked {
 
 /// A question, ready to be compared with many pieces.
 #[derive(Debug, Clone)]
-pub struct Coverage {
-    asked: Vec<Asked>,
+pub struct QueryCoverage {
+    asked: Vec<QueryWord>,
     stems: Vec<String>,
     /// Which first bytes the terms have: most words of a text are none of them, and are passed over at once.
     first_bytes: [bool; 256],
@@ -31,7 +31,7 @@ const UNSEEN: f64 = 0.5;
 /// Longer runs of plain letters are no words that anybody asks for.
 const MAX_WORD_BYTES: usize = 128;
 
-impl Coverage {
+impl QueryCoverage {
     /// Prepares a question. `frequencies` says in how many of `size` pieces each term stands; if it says nothing, all terms are worth
     /// the same. `shares` are for the share of words, the rank, words in the place, and words that stand together.
     pub fn new(terms: Vec<Term>, frequencies: &[usize], size: usize, shares: [f64; 4]) -> Self {
@@ -46,10 +46,10 @@ impl Coverage {
                 first_bytes[usize::from(byte)] = true;
             }
         }
-        let asked: Vec<Asked> = terms
+        let asked: Vec<QueryWord> = terms
             .into_iter()
             .zip(weights)
-            .map(|(term, weight)| Asked { term, weight })
+            .map(|(term, weight)| QueryWord { term, weight })
             .collect();
         let total = asked.iter().map(|one| one.weight).sum();
         Self {
@@ -62,7 +62,7 @@ impl Coverage {
     }
 
     /// Returns the words and what they are worth.
-    pub fn asked(&self) -> &[Asked] {
+    pub fn asked(&self) -> &[QueryWord] {
         &self.asked
     }
 
@@ -83,20 +83,23 @@ impl Coverage {
             .map(|one| one.weight)
             .fold(f64::INFINITY, f64::min);
         let found = found.max(least / 2.0) / self.total;
-        hit.add(Part::Overlap, share * found);
+        hit.add(ScorePart::Overlap, share * found);
         let rank = (-rank).max(0.0);
         let strength = rank / (rank + self.total);
         hit.text_score = Some(strength);
-        hit.add(Part::Text, by_rank * strength);
+        hit.add(ScorePart::Text, by_rank * strength);
         hit.add(
-            Part::Path,
+            ScorePart::Path,
             place * self.worth(|at| path.has(at)) / self.total,
         );
         if self.asked.len() > 1 {
             let pairs = as_float(self.asked.len() - 1);
-            hit.add(Part::Together, together * as_float(text.pairs) / pairs);
+            hit.add(ScorePart::Together, together * as_float(text.pairs) / pairs);
         } else {
-            hit.add(Part::Together, together * f64::from(u8::from(text.has(0))));
+            hit.add(
+                ScorePart::Together,
+                together * f64::from(u8::from(text.has(0))),
+            );
         }
         hit.cap();
     }
@@ -135,7 +138,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(text: &str, asked: &Coverage) -> Self {
+    fn of(text: &str, asked: &QueryCoverage) -> Self {
         let mut seen = Sight::default();
         if text.is_ascii() {
             // Most words begin like none that is asked for, and need not be made lower case to see that.

@@ -1,6 +1,6 @@
 //! Older notes count less (M32).
 
-use super::{Hit, Part};
+use super::{Hit, ScorePart};
 use chitin_contract::{DatedNames, DecayRules};
 use jiff::civil::Date;
 
@@ -11,7 +11,10 @@ pub fn decay(hits: &mut [Hit], now_ms: i64, half_life_days: f64, rules: &DecayRu
     for hit in hits {
         let born = born_ms(&hit.piece.path, hit.piece.modified_ms, rules);
         let Some(born) = born else { continue };
-        hit.multiply(Part::Decay, kept(now_ms, born, half_life_days, rules.floor));
+        hit.multiply(
+            ScorePart::Decay,
+            kept(now_ms, born, half_life_days, rules.floor),
+        );
     }
 }
 

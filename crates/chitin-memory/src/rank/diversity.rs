@@ -5,7 +5,7 @@ use chitin_contract::{DiversityFit, DiversityRules, WordlessTexts};
 
 /// Something to put in order: how well it fits, and its text.
 #[derive(Debug, Clone, Copy)]
-pub struct Candidate<'t> {
+pub struct RankCandidate<'t> {
     /// How well it fits.
     pub score: f64,
     /// Its text.
@@ -16,7 +16,7 @@ pub struct Candidate<'t> {
 ///
 /// `lambda` is what is configured. It stops when `enough` of those that `counts` were picked; what is left out would come later.
 pub fn diverse(
-    candidates: &[Candidate<'_>],
+    candidates: &[RankCandidate<'_>],
     lambda: f64,
     rules: &DiversityRules,
     enough: usize,
@@ -66,7 +66,7 @@ pub fn diverse(
 }
 
 /// Stretches the scores to 0 to 1; if all are equal, all fit.
-fn spread(candidates: &[Candidate<'_>]) -> Vec<f64> {
+fn spread(candidates: &[RankCandidate<'_>]) -> Vec<f64> {
     let scores = candidates.iter().map(|one| one.score);
     let most = scores.clone().fold(f64::NEG_INFINITY, f64::max);
     let least = scores.clone().fold(f64::INFINITY, f64::min);

@@ -1,6 +1,6 @@
 //! What else counts: importance, the project at hand, and files that are asked for by name (M34).
 
-use super::{Hit, Naming, Part};
+use super::{Hit, NameMatch, ScorePart};
 use crate::chunk::{self, Projects};
 use chitin_contract::{FactorRules, ImportanceFactor, ProjectFactor};
 
@@ -14,7 +14,7 @@ pub fn factors(hits: &mut [Hit], project: Option<&str>, rules: &FactorRules) {
         if let (ImportanceFactor::Graded { base, step }, Some(importance)) =
             (rules.importance, remarks.importance)
         {
-            hit.multiply(Part::Importance, base + step * f64::from(importance));
+            hit.multiply(ScorePart::Importance, base + step * f64::from(importance));
         }
         if let (ProjectFactor::Multiplied { active, other }, Some(at_hand)) =
             (rules.project, project)
@@ -25,28 +25,28 @@ pub fn factors(hits: &mut [Hit], project: Option<&str>, rules: &FactorRules) {
                 Projects::Named(_) | Projects::Unnamed => Some(other),
             };
             if let Some(factor) = factor {
-                hit.multiply(Part::Project, factor);
+                hit.multiply(ScorePart::Project, factor);
             }
         }
     }
 }
 
 /// Tells how exactly a query names a file.
-pub fn naming(query: &str, path: &str) -> Naming {
+pub fn naming(query: &str, path: &str) -> NameMatch {
     let (query, path) = (as_path(query), as_path(path));
     if query.is_empty() {
-        return Naming::Not;
+        return NameMatch::Not;
     }
     let name = path.rsplit('/').next().unwrap_or_default();
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     if query == path {
-        Naming::Path
+        NameMatch::Path
     } else if query == name {
-        Naming::Name
+        NameMatch::Name
     } else if query == stem {
-        Naming::Stem
+        NameMatch::Stem
     } else {
-        Naming::Not
+        NameMatch::Not
     }
 }
 

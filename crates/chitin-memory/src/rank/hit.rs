@@ -1,10 +1,10 @@
 //! A piece with its score, and what the score is made of.
 
-use crate::search::Piece;
+use crate::search::MemoryChunk;
 
 /// What a score can be made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum ScorePart {
     /// How rare and how frequent the words are (BM25).
     Text,
     /// How near the meaning is.
@@ -35,7 +35,7 @@ pub enum Part {
     Named,
 }
 
-impl Part {
+impl ScorePart {
     /// Every part, in the order in which they come to a score.
     pub const ALL: [Self; 14] = [
         Self::Text,
@@ -77,17 +77,17 @@ impl Part {
 
 /// What each part adds to a score or takes off it. Together they are the score.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct ScoreParts([f64; Part::ALL.len()]);
+pub struct ScoreParts([f64; ScorePart::ALL.len()]);
 
 impl ScoreParts {
     /// Returns what a part adds.
-    pub fn of(&self, part: Part) -> f64 {
+    pub fn of(&self, part: ScorePart) -> f64 {
         self.0[part as usize]
     }
 
     /// Returns the parts that add or take off something.
-    pub fn telling(&self) -> impl Iterator<Item = (Part, f64)> + '_ {
-        Part::ALL
+    pub fn telling(&self) -> impl Iterator<Item = (ScorePart, f64)> + '_ {
+        ScorePart::ALL
             .into_iter()
             .map(|part| (part, self.of(part)))
             .filter(|(_, amount)| *amount != 0.0)
@@ -101,7 +101,7 @@ impl ScoreParts {
 
 /// How exactly a query names a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Naming {
+pub enum NameMatch {
     /// It does not.
     #[default]
     Not,
@@ -117,7 +117,7 @@ pub enum Naming {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The piece.
-    pub piece: Piece,
+    pub piece: MemoryChunk,
     /// How well it fits: 0 is not at all, 1 is best.
     pub score: f64,
     /// What the score is made of.
@@ -127,37 +127,37 @@ pub struct Hit {
     /// How near its meaning is, if that was looked for and found.
     pub vector_score: Option<f64>,
     /// Whether the query names the file.
-    pub naming: Naming,
+    pub naming: NameMatch,
 }
 
 impl Hit {
     /// Makes a hit without a score.
-    pub fn new(piece: Piece) -> Self {
+    pub fn new(piece: MemoryChunk) -> Self {
         Self {
             piece,
             score: 0.0,
             parts: ScoreParts::default(),
             text_score: None,
             vector_score: None,
-            naming: Naming::Not,
+            naming: NameMatch::Not,
         }
     }
 
     /// Adds to the score.
-    pub fn add(&mut self, part: Part, amount: f64) {
+    pub fn add(&mut self, part: ScorePart, amount: f64) {
         self.score += amount;
         self.parts.0[part as usize] += amount;
     }
 
     /// Multiplies the score.
-    pub fn multiply(&mut self, part: Part, factor: f64) {
+    pub fn multiply(&mut self, part: ScorePart, factor: f64) {
         let before = self.score;
         self.score *= factor;
         self.parts.0[part as usize] += self.score - before;
     }
 
     /// Sets the score, and says which part made the difference.
-    pub fn set(&mut self, part: Part, score: f64) {
+    pub fn set(&mut self, part: ScorePart, score: f64) {
         self.parts.0[part as usize] += score - self.score;
         self.score = score;
     }
@@ -165,7 +165,7 @@ impl Hit {
     /// Takes off what is over 1.
     pub fn cap(&mut self) {
         if self.score > 1.0 {
-            self.set(Part::Cap, 1.0);
+            self.set(ScorePart::Cap, 1.0);
         }
     }
 }

@@ -1,22 +1,27 @@
 //! Two lists become one (M30, M31).
 
 use super::bm25::as_float;
-use super::{Hit, Part};
-use crate::search::Found;
+use super::{Hit, ScorePart};
+use crate::search::FoundChunk;
 use chitin_contract::{CosineScore, Fusion, NameOrder, PathOrder, RankingTies};
 use chitin_workspace::skills::Names;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// Joins what was found by vectors with what was found by words. Not in order yet.
-pub fn merge(near: Vec<Found>, words: Vec<Hit>, fusion: Fusion, cosine: CosineScore) -> Vec<Hit> {
+pub fn merge(
+    near: Vec<FoundChunk>,
+    words: Vec<Hit>,
+    fusion: Fusion,
+    cosine: CosineScore,
+) -> Vec<Hit> {
     let mut hits: Vec<Hit> = Vec::with_capacity(near.len() + words.len());
     let mut places: HashMap<i64, usize> = HashMap::with_capacity(near.len());
     for (at, found) in near.into_iter().enumerate() {
         let score = cosine_score(found.strength, cosine);
         let mut hit = Hit::new(found.piece);
         hit.vector_score = Some(found.strength);
-        hit.add(Part::Vector, share(fusion, Side::Vector, at, score));
+        hit.add(ScorePart::Vector, share(fusion, Side::Vector, at, score));
         // A list that names a piece twice means its last word on it.
         if let Some(place) = places.get(&hit.piece.id) {
             hits[*place] = hit;
@@ -47,7 +52,7 @@ fn join(hit: &mut Hit, by_words: Hit, fusion: Fusion, weight: f64) {
                 hit.add(part, weight * amount);
             }
         }
-        Fusion::ReciprocalRanks { .. } => hit.add(Part::Text, weight),
+        Fusion::ReciprocalRanks { .. } => hit.add(ScorePart::Text, weight),
     }
     hit.text_score = by_words.text_score;
     hit.naming = hit.naming.max(by_words.naming);

@@ -12,10 +12,10 @@ mod merge;
 mod overlap;
 
 pub use bar::passing;
-pub use coverage::{Asked, Coverage};
+pub use coverage::{QueryCoverage, QueryWord};
 pub use decay::{born_ms, day_of, decay};
-pub use diversity::{Candidate, diverse};
+pub use diversity::{RankCandidate, diverse};
 pub use factors::{factors, naming};
-pub use hit::{Hit, Naming, Part, ScoreParts};
+pub use hit::{Hit, NameMatch, ScorePart, ScoreParts};
 pub use merge::{merge, normalised, sort, sort_by_words};
 pub use overlap::{Additions, Overlap};

@@ -1,7 +1,7 @@
 //! What a piece gets for the query's words beyond its rank (M41).
 
 use super::bm25::as_float;
-use super::{Hit, Part};
+use super::{Hit, ScorePart};
 use chitin_protocol::text::utf16_len;
 use std::collections::HashSet;
 
@@ -60,16 +60,16 @@ impl Overlap {
         let found = as_float(found);
         let add = &self.additions;
         hit.add(
-            Part::Overlap,
+            ScorePart::Overlap,
             add.share * found / as_float(self.words.len()),
         );
         hit.add(
-            Part::Density,
+            ScorePart::Density,
             add.density * found / as_float(distinct.len().max(1)),
         );
-        hit.add(Part::Path, add.path * as_float(in_path));
+        hit.add(ScorePart::Path, add.path * as_float(in_path));
         let length = as_float(utf16_len(&hit.piece.text)) / add.length_units;
-        hit.add(Part::Length, length.min(add.length_most));
+        hit.add(ScorePart::Length, length.min(add.length_most));
         hit.cap();
     }
 }

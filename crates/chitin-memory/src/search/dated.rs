@@ -1,7 +1,7 @@
 //! Notes of the days that a question names.
 
 use super::{Asked, FindError};
-use crate::rank::{self, Hit, Part};
+use crate::rank::{self, Hit, ScorePart};
 use crate::words;
 use chitin_contract::NamedDays;
 use std::collections::HashSet;
@@ -29,7 +29,7 @@ pub(super) fn count(hits: &mut Vec<Hit>, asked: &Asked<'_>, now_ms: i64) -> Resu
     }
     for hit in hits {
         if is_of_days(&hit.piece.path) {
-            hit.add(Part::Day, bonus);
+            hit.add(ScorePart::Day, bonus);
             hit.cap();
         }
     }

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 /// Where a piece of text comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Source {
+pub enum ChunkSource {
     /// A memory file of the workspace.
     Memory,
     /// A past conversation.
     Sessions,
 }
 
-impl Source {
+impl ChunkSource {
     /// Returns the name that other programs know.
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,11 +30,11 @@ impl Source {
 
 /// A piece of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct MemoryChunk {
     /// What it goes by in the index. Larger is later.
     pub id: i64,
     /// Where it is from.
-    pub source: Source,
+    pub source: ChunkSource,
     /// The file, relative to the workspace, with `/`.
     pub path: String,
     /// The first line, from 1.
@@ -49,9 +49,9 @@ pub struct Piece {
 
 /// A piece that was found, and how well it fits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundChunk {
     /// The piece.
-    pub piece: Piece,
+    pub piece: MemoryChunk,
     /// From words: the rank of BM25 as SQLite gives it, where less is better. From vectors: the cosine, where more is better.
     pub strength: f64,
 }
@@ -60,7 +60,7 @@ pub struct Found {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Within {
     /// The sources; none is all.
-    pub sources: BTreeSet<Source>,
+    pub sources: BTreeSet<ChunkSource>,
     /// Files that are left out.
     pub without: BTreeSet<String>,
 }
@@ -73,10 +73,15 @@ pub trait Finder {
         expression: &str,
         limit: usize,
         within: &Within,
-    ) -> Result<Vec<Found>, FindError>;
+    ) -> Result<Vec<FoundChunk>, FindError>;
 
     /// Returns the pieces nearest to a vector, the nearest first; none if there are no vectors.
-    fn near(&self, vector: &[f32], limit: usize, within: &Within) -> Result<Vec<Found>, FindError>;
+    fn near(
+        &self,
+        vector: &[f32],
+        limit: usize,
+        within: &Within,
+    ) -> Result<Vec<FoundChunk>, FindError>;
 
     /// Returns the pieces of files whose path holds all these words (lower case), by path.
     fn paths(
@@ -84,7 +89,7 @@ pub trait Finder {
         words: &[String],
         limit: usize,
         within: &Within,
-    ) -> Result<Vec<Found>, FindError>;
+    ) -> Result<Vec<FoundChunk>, FindError>;
 
     /// Returns in how many pieces each word stands, in any of the forms that count as one; very frequent words may be counted
     /// only up to a bound. Nothing if that is not known.
@@ -101,7 +106,7 @@ pub trait Finder {
     fn files(&self, within: &Within) -> Result<Vec<String>, FindError>;
 
     /// Returns the first piece of each of these files that there is.
-    fn openings(&self, paths: &[&str], within: &Within) -> Result<Vec<Piece>, FindError>;
+    fn openings(&self, paths: &[&str], within: &Within) -> Result<Vec<MemoryChunk>, FindError>;
 }
 
 /// Why nothing could be looked up.

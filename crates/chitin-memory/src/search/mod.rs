@@ -3,17 +3,17 @@
 //! [`search`] is all of it: it asks a [`Finder`], and puts what that finds in order by [`crate::rank`]. Which releases ask what, and
 //! what counts how much, is data ([`MemoryRules`]); a caller that wants another weight, no decay or only words changes a copy of it.
 
-mod any;
-mod closer;
+mod and_query;
 mod dated;
-mod every;
 mod finder;
+mod or_query;
 mod paths;
+mod rerank;
 
 pub use finder::*;
 
 use crate::embed::{Embedder, Purpose};
-use crate::rank::{self, Candidate, Hit, Naming, Part};
+use crate::rank::{self, Hit, NameMatch, RankCandidate, ScorePart};
 use chitin_contract::{ExactPath, Fusion, MemoryRules, RankingRules, RankingSwitch, WantedWords};
 use chitin_protocol::text::utf16_prefix;
 
@@ -24,7 +24,7 @@ pub const MAX_RESULTS: usize = 1_000;
 
 /// A question.
 #[derive(Debug, Clone, Default)]
-pub struct Ask<'a> {
+pub struct SearchRequest<'a> {
     /// What is looked for.
     pub query: &'a str,
     /// How many results there may be; the rules know if nothing is said.
@@ -41,25 +41,25 @@ pub struct Ask<'a> {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct SearchResults {
     /// The hits, the best first.
     pub hits: Vec<Hit>,
     /// How it was looked for.
-    pub mode: Mode,
+    pub mode: SearchMode,
     /// What whoever asked should know, as sentences.
     pub notes: Vec<String>,
 }
 
 /// How something was looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum SearchMode {
     /// By words.
     Lexical,
     /// By words and by meaning.
     Hybrid,
 }
 
-impl Mode {
+impl SearchMode {
     /// Returns the name that answers say.
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,9 +73,9 @@ impl Mode {
 pub fn search(
     finder: &dyn Finder,
     embedder: Option<&dyn Embedder>,
-    ask: &Ask<'_>,
+    ask: &SearchRequest<'_>,
     rules: &MemoryRules,
-) -> Result<Answer, FindError> {
+) -> Result<SearchResults, FindError> {
     let mut notes = Vec::new();
     let query = bounded(ask.query.trim(), &mut notes);
     let ranking = &rules.ranking;
@@ -87,9 +87,9 @@ pub fn search(
         min_score: ask.min_score.unwrap_or(ranking.bar.min_score),
     };
     if query.is_empty() || wanted.max_results == 0 {
-        return Ok(Answer {
+        return Ok(SearchResults {
             hits: Vec::new(),
-            mode: Mode::Lexical,
+            mode: SearchMode::Lexical,
             notes,
         });
     }
@@ -106,29 +106,30 @@ pub fn search(
         rules,
     };
     let mode = if near.is_some() {
-        Mode::Hybrid
+        SearchMode::Hybrid
     } else {
-        Mode::Lexical
+        SearchMode::Lexical
     };
     let words = match rules.lexical.flow.wanted {
-        WantedWords::Any => any::by_words(&asked)?,
-        WantedWords::All => every::by_words(&asked, mode)?,
+        WantedWords::Any => or_query::by_words(&asked)?,
+        WantedWords::All => and_query::by_words(&asked, mode)?,
     };
     let mut hits = match near {
         Some(near) => rank::merge(near, words, ranking.fusion, ranking.cosine),
         None => words,
     };
-    if let (Mode::Hybrid, Some(embedder)) = (mode, embedder) {
-        closer::look(&mut hits, embedder, query, ranking.closer_look);
+    if let (SearchMode::Hybrid, Some(embedder)) = (mode, embedder) {
+        rerank::look(&mut hits, embedder, query, ranking.closer_look);
     }
     dated::count(&mut hits, &asked, ask.now_ms)?;
     settle(&mut hits, ask, ranking);
     let hits = ordered(hits, mode, &wanted, rules);
     let lower = match (mode, ranking.fusion) {
-        (Mode::Lexical, _) => 0.0,
-        (Mode::Hybrid, Fusion::WeightedSum { text, .. } | Fusion::ReciprocalRanks { text, .. }) => {
-            text
-        }
+        (SearchMode::Lexical, _) => 0.0,
+        (
+            SearchMode::Hybrid,
+            Fusion::WeightedSum { text, .. } | Fusion::ReciprocalRanks { text, .. },
+        ) => text,
     };
     let hits = rank::passing(
         hits,
@@ -137,7 +138,7 @@ pub fn search(
         lower,
         ranking.bar.relief,
     );
-    Ok(Answer { hits, mode, notes })
+    Ok(SearchResults { hits, mode, notes })
 }
 
 /// Returns as much of a piece's text as is shown.
@@ -191,7 +192,7 @@ fn near(
     limit: usize,
     within: &Within,
     notes: &mut Vec<String>,
-) -> Result<Option<Vec<Found>>, FindError> {
+) -> Result<Option<Vec<FoundChunk>>, FindError> {
     let vector = match embedder.embed(&[query], Purpose::Query) {
         Ok(mut vectors) if vectors.len() == 1 => vectors.swap_remove(0),
         Ok(_) => {
@@ -227,16 +228,16 @@ fn by_words_only(why: &str) -> String {
 }
 
 /// Lets age and other factors count, and puts files first that the query names.
-fn settle(hits: &mut Vec<Hit>, ask: &Ask<'_>, ranking: &RankingRules) {
+fn settle(hits: &mut Vec<Hit>, ask: &SearchRequest<'_>, ranking: &RankingRules) {
     let mut named: Vec<Hit> = Vec::new();
     match ranking.factors.exact_path {
         ExactPath::NotSpecial => {}
         ExactPath::First => {
             named = hits
-                .extract_if(.., |hit| hit.naming > Naming::Not)
+                .extract_if(.., |hit| hit.naming > NameMatch::Not)
                 .collect();
             for hit in &mut named {
-                hit.set(Part::Named, 1.0);
+                hit.set(ScorePart::Named, 1.0);
             }
         }
     }
@@ -253,15 +254,15 @@ fn settle(hits: &mut Vec<Hit>, ask: &Ask<'_>, ranking: &RankingRules) {
 }
 
 /// Puts hits in order, and near-copies apart.
-fn ordered(mut hits: Vec<Hit>, mode: Mode, wanted: &Wanted, rules: &MemoryRules) -> Vec<Hit> {
+fn ordered(mut hits: Vec<Hit>, mode: SearchMode, wanted: &Wanted, rules: &MemoryRules) -> Vec<Hit> {
     let ranking = &rules.ranking;
     let diversity = &ranking.diversity;
     let apart = match mode {
-        Mode::Lexical => {
+        SearchMode::Lexical => {
             rank::sort_by_words(&mut hits, ranking.ties);
             diversity.lexical
         }
-        Mode::Hybrid => {
+        SearchMode::Hybrid => {
             rank::sort(&mut hits, ranking.ties);
             RankingSwitch::On
         }
@@ -271,13 +272,13 @@ fn ordered(mut hits: Vec<Hit>, mode: Mode, wanted: &Wanted, rules: &MemoryRules)
     }
     let first = hits
         .iter()
-        .take_while(|hit| hit.naming > Naming::Not)
+        .take_while(|hit| hit.naming > NameMatch::Not)
         .count();
     let mut rest = hits.split_off(first);
     let later = rest.split_off((diversity.window as usize).min(rest.len()));
-    let texts: Vec<Candidate<'_>> = rest
+    let texts: Vec<RankCandidate<'_>> = rest
         .iter()
-        .map(|hit| Candidate {
+        .map(|hit| RankCandidate {
             score: hit.score,
             text: shown(&hit.piece.text, rules),
         })

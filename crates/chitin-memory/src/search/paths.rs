@@ -1,7 +1,7 @@
 //! Files that are found by their path.
 
 use super::{Asked, FindError};
-use crate::rank::{self, Hit, Part, bm25};
+use crate::rank::{self, Hit, ScorePart, bm25};
 use std::collections::HashMap;
 
 /// All paths, taken apart.
@@ -34,7 +34,7 @@ impl Files {
             .collect();
         let hits = ranked.iter().filter_map(|(at, rank)| {
             let mut hit = Hit::new(pieces.remove(self.paths[*at].as_str())?);
-            hit.add(Part::Path, bm25::score_of_rank(*rank));
+            hit.add(ScorePart::Path, bm25::score_of_rank(*rank));
             hit.text_score = Some(0.0);
             hit.naming = rank::naming(asked.query, &hit.piece.path);
             Some(hit)

@@ -3,7 +3,7 @@
 use crate::notes::{asked, indexed};
 use chitin_contract::MemoryRules;
 use chitin_memory::answer::{
-    Told, get_json, get_schema, search_json, search_schema, unavailable_json,
+    SearchNotes, get_json, get_schema, search_json, search_schema, unavailable_json,
 };
 use chitin_memory::cite::Citations;
 use chitin_memory::read::{Window, window};
@@ -11,8 +11,8 @@ use serde_json::json;
 
 const OWN: MemoryRules = MemoryRules::CANONICAL;
 
-fn told(session_key: &str) -> Told<'_> {
-    Told {
+fn told(session_key: &str) -> SearchNotes<'_> {
+    SearchNotes {
         citations: Citations::Auto,
         session_key,
         provider: None,

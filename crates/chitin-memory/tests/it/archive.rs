@@ -1,7 +1,7 @@
 //! What past conversations say: people and agent, nobody else, and always with the line it stands on.
 
 use chitin_contract::ArchiveRules;
-use chitin_memory::archive::{Conversation, SessionText, session_text};
+use chitin_memory::archive::{ArchivedConversation, SessionText, session_text};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ const RULES: [ArchiveRules; 3] = [
     ArchiveRules::OPENCLAW_2026_4,
     ArchiveRules::OPENCLAW_2026_9,
 ];
-const MAIN: Conversation<'static> = Conversation {
+const MAIN: ArchivedConversation<'static> = ArchivedConversation {
     agent: "main",
     file_name: "s1.jsonl",
 };

@@ -4,7 +4,7 @@
 use chitin_guard::Root;
 use chitin_memory::embed::convert::{Common, Weighting};
 use chitin_memory::embed::{
-    Converted, Embedder, Options, Purpose, Seen, TableError, WordEmbedder, WordTable, convert,
+    Converted, Embedder, Purpose, Seen, TableError, TableOptions, WordEmbedder, WordTable, convert,
 };
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -25,21 +25,21 @@ rain 0.5 0.0 0.1 0.9
 storm 0.4 0.1 0.0 0.9
 ";
 
-fn options() -> Options {
-    Options {
+fn options() -> TableOptions {
+    TableOptions {
         name: "test".to_owned(),
         origin: "Made up for a test.\nPublic domain.".to_owned(),
-        ..Options::default()
+        ..TableOptions::default()
     }
 }
 
-fn made(input: &str, options: &Options) -> (Converted, Vec<u8>) {
+fn made(input: &str, options: &TableOptions) -> (Converted, Vec<u8>) {
     let mut bytes = Vec::new();
     let made = convert(Cursor::new(input), options, &mut bytes).unwrap();
     (made, bytes)
 }
 
-fn embedder(input: &str, options: &Options) -> WordEmbedder {
+fn embedder(input: &str, options: &TableOptions) -> WordEmbedder {
     let (_, bytes) = made(input, options);
     WordEmbedder::new(Arc::new(WordTable::from_bytes(bytes).unwrap()))
 }
@@ -116,7 +116,7 @@ fn a_name_that_no_table_has_is_found_by_its_letters() {
 
 #[test]
 fn frequent_words_count_less_and_what_all_texts_share_counts_nothing() {
-    let plain = Options {
+    let plain = TableOptions {
         weighting: Weighting::Same,
         common: Common::Kept,
         ..options()
@@ -160,7 +160,7 @@ fn as_json(lines: &str) -> String {
 #[test]
 fn json_gives_the_same_table_as_lines_whatever_the_order_of_its_names() {
     for max_words in [3, 9] {
-        let options = Options {
+        let options = TableOptions {
             max_words,
             ..options()
         };
@@ -172,14 +172,14 @@ fn json_gives_the_same_table_as_lines_whatever_the_order_of_its_names() {
 
 #[test]
 fn fewer_words_are_the_most_frequent_and_fewer_numbers_keep_the_topics_apart() {
-    let few = Options {
+    let few = TableOptions {
         max_words: 5,
         ..options()
     };
     let few = embedder(VECTORS, &few);
     assert_eq!(few.table().words(), 5);
     assert!(few.vector("invoice rain storm").iter().all(|n| *n == 0.0));
-    let short = Options {
+    let short = TableOptions {
         dimensions: 3,
         ..options()
     };
@@ -263,19 +263,19 @@ fn input_that_is_no_word_vectors_is_refused_and_says_where() {
 #[test]
 fn nobody_gets_a_table_of_nothing() {
     for wrong in [
-        Options {
+        TableOptions {
             max_words: 0,
             ..options()
         },
-        Options {
+        TableOptions {
             dimensions: 0,
             ..options()
         },
-        Options {
+        TableOptions {
             name: String::new(),
             ..options()
         },
-        Options {
+        TableOptions {
             name: "two\nlines".to_owned(),
             ..options()
         },
@@ -313,7 +313,7 @@ proptest! {
         ],
         dimensions in 1_usize..4,
     ) {
-        let options = Options { dimensions, max_words: 3, ..options() };
+        let options = TableOptions { dimensions, max_words: 3, ..options() };
         let mut bytes = Vec::new();
         if let Ok(made) = convert(Cursor::new(input.as_bytes()), &options, &mut bytes) {
             prop_assert_eq!(made.bytes, bytes.len() as u64);

@@ -2,8 +2,8 @@
 
 use crate::notebook::{Notebook, by_paragraph, find, ours, places, sorted_places};
 use chitin_contract::MemoryIndexRules;
-use chitin_memory::index::{Index, Note, Shape, Stopped, SyncJob};
-use chitin_memory::search::{Finder, Source, Within};
+use chitin_memory::index::{Index, IndexNote, Shape, SyncJob, SyncStop};
+use chitin_memory::search::{ChunkSource, Finder, Within};
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::time::Instant;
@@ -28,7 +28,7 @@ fn a_note_is_found_by_its_words_and_its_lines_are_told() {
         ("MEMORY.md", 3, 4)
     );
     assert_eq!(piece.text, "The pilot is called Ada.\nShe likes tea.");
-    assert_eq!(piece.source, Source::Memory);
+    assert_eq!(piece.source, ChunkSource::Memory);
     assert!(found[0].strength < 0.0);
 }
 
@@ -126,7 +126,7 @@ fn a_sync_of_one_source_leaves_the_other_alone() {
     let mut notes = harbour();
     notes.talk("sessions/s1.jsonl", "User: where is the crane?", &[7]);
     let mut index = notes.indexed();
-    let nothing = SyncJob::new(Vec::new(), &[Source::Memory], &by_paragraph);
+    let nothing = SyncJob::new(Vec::new(), &[ChunkSource::Memory], &by_paragraph);
     assert_eq!(index.sync(&nothing).removed, 2);
     assert_eq!(places(&index, "\"crane\""), ["sessions/s1.jsonl:7"]);
 }
@@ -143,7 +143,7 @@ fn what_was_said_is_shown_with_the_lines_of_its_transcript() {
     let piece = &find(&index, "\"hello\"")[0].piece;
     assert_eq!(
         (piece.source, piece.start_line, piece.end_line),
-        (Source::Sessions, 3, 9)
+        (ChunkSource::Sessions, 3, 9)
     );
     assert_eq!(places(&index, "\"crane\""), ["s1.jsonl:14"]);
 }
@@ -154,7 +154,7 @@ fn a_file_that_cannot_be_read_keeps_what_was_known_of_it() {
     let mut index = notes.indexed();
     notes.lock("MEMORY.md");
     let report = notes.sync(&mut index);
-    let note = Note::Unreadable {
+    let note = IndexNote::Unreadable {
         path: "MEMORY.md".to_owned(),
         message: "no permission".to_owned(),
     };
@@ -167,7 +167,7 @@ fn a_search_stays_within_its_sources_and_leaves_files_out() {
     let mut notes = Notebook::of(&[("crane/a.md", "A crane."), ("crane/b.md", "A crane.")]);
     notes.talk("crane/s.jsonl", "User: the crane", &[1]);
     let index = notes.indexed();
-    let within = |sources: &[Source], without: &[&str]| Within {
+    let within = |sources: &[ChunkSource], without: &[&str]| Within {
         sources: sources.iter().copied().collect(),
         without: without.iter().map(ToString::to_string).collect(),
     };
@@ -176,13 +176,19 @@ fn a_search_stays_within_its_sources_and_leaves_files_out() {
             within(&[], &[]),
             vec!["crane/a.md:1", "crane/b.md:1", "crane/s.jsonl:1"],
         ),
-        (within(&[Source::Sessions], &[]), vec!["crane/s.jsonl:1"]),
         (
-            within(&[Source::Memory], &["crane/a.md"]),
+            within(&[ChunkSource::Sessions], &[]),
+            vec!["crane/s.jsonl:1"],
+        ),
+        (
+            within(&[ChunkSource::Memory], &["crane/a.md"]),
             vec!["crane/b.md:1"],
         ),
         (
-            within(&[Source::Memory, Source::Sessions], &["crane/b.md"]),
+            within(
+                &[ChunkSource::Memory, ChunkSource::Sessions],
+                &["crane/b.md"],
+            ),
             vec!["crane/a.md:1", "crane/s.jsonl:1"],
         ),
     ];
@@ -282,13 +288,13 @@ fn a_sync_that_is_stopped_keeps_what_it_did_and_the_next_goes_on() {
     });
     assert_eq!(
         (stopped.stopped, stopped.read),
-        (Some(Stopped::Cancelled), 4)
+        (Some(SyncStop::Cancelled), 4)
     );
     let late = index.sync(&SyncJob {
         deadline: Some(Instant::now()),
         ..notes.job()
     });
-    assert_eq!((late.stopped, late.looked), (Some(Stopped::Late), 0));
+    assert_eq!((late.stopped, late.looked), (Some(SyncStop::Late), 0));
     let rest = notes.sync(&mut index);
     assert_eq!((rest.stopped, rest.unchanged, rest.read), (None, 4, 6));
 }

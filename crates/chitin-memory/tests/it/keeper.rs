@@ -3,7 +3,7 @@
 use chitin_contract::MemoryRules;
 use chitin_memory::chunk::ChunkOptions;
 use chitin_memory::keeper::{Effort, Memory, Setting, TranscriptOwner, index_name};
-use chitin_memory::search::{Ask, Source};
+use chitin_memory::search::{ChunkSource, SearchRequest};
 use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ impl Home {
             agent: "main".to_owned(),
             sizes: ChunkOptions::configured(None, None, &rules.chunks),
             rules,
-            sources: [Source::Memory, Source::Sessions].into(),
+            sources: [ChunkSource::Memory, ChunkSource::Sessions].into(),
             extra_paths: Vec::new(),
             transcripts: Some(place.path().join("sessions")),
             owner: TranscriptOwner::Workspace,
@@ -43,10 +43,10 @@ impl Home {
     }
 
     fn found(&self, query: &str, effort: &Effort<'_>) -> Vec<String> {
-        let ask = Ask {
+        let ask = SearchRequest {
             query,
             now_ms: 1_777_593_600_000,
-            ..Ask::default()
+            ..SearchRequest::default()
         };
         let answer = self.memory.search(&ask, effort).unwrap();
         answer.hits.into_iter().map(|hit| hit.piece.path).collect()

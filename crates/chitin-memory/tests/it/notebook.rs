@@ -4,7 +4,7 @@ use chitin_contract::MemoryIndexRules;
 use chitin_guard::Fingerprint;
 use chitin_memory::embed::Embedder;
 use chitin_memory::index::{FileText, Index, JobFile, NewPiece, Shape, SyncJob, SyncReport};
-use chitin_memory::search::{Finder, Found, Source, Within};
+use chitin_memory::search::{ChunkSource, Finder, FoundChunk, Within};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) struct Notebook {
 
 #[derive(Clone)]
 struct Note {
-    source: Source,
+    source: ChunkSource,
     bytes: Vec<u8>,
     lines: Option<Vec<u32>>,
     written: i64,
@@ -34,20 +34,20 @@ impl Notebook {
     }
 
     pub(crate) fn write(&mut self, path: &str, text: impl AsRef<[u8]>) {
-        self.put(Source::Memory, path, text.as_ref(), None);
+        self.put(ChunkSource::Memory, path, text.as_ref(), None);
     }
 
     /// A past conversation: each line of the text stands for a line of the transcript.
     pub(crate) fn talk(&mut self, path: &str, text: &str, lines: &[u32]) {
         self.put(
-            Source::Sessions,
+            ChunkSource::Sessions,
             path,
             text.as_bytes(),
             Some(lines.to_vec()),
         );
     }
 
-    fn put(&mut self, source: Source, path: &str, bytes: &[u8], lines: Option<Vec<u32>>) {
+    fn put(&mut self, source: ChunkSource, path: &str, bytes: &[u8], lines: Option<Vec<u32>>) {
         self.clock += 1;
         let note = Note {
             source,
@@ -102,7 +102,7 @@ impl Notebook {
     pub(crate) fn job(&self) -> SyncJob<'_> {
         SyncJob::new(
             self.files(),
-            &[Source::Memory, Source::Sessions],
+            &[ChunkSource::Memory, ChunkSource::Sessions],
             &by_paragraph,
         )
     }
@@ -151,7 +151,7 @@ pub(crate) fn by_paragraph(_: &str, text: &str, take: &mut dyn FnMut(NewPiece<'_
     }
 }
 
-pub(crate) fn find(index: &Index, expression: &str) -> Vec<Found> {
+pub(crate) fn find(index: &Index, expression: &str) -> Vec<FoundChunk> {
     index.words(expression, 50, &Within::default()).unwrap()
 }
 
@@ -160,8 +160,8 @@ pub(crate) fn places(index: &Index, expression: &str) -> Vec<String> {
     sorted_places(&find(index, expression))
 }
 
-pub(crate) fn sorted_places(found: &[Found]) -> Vec<String> {
-    let place = |found: &Found| format!("{}:{}", found.piece.path, found.piece.start_line);
+pub(crate) fn sorted_places(found: &[FoundChunk]) -> Vec<String> {
+    let place = |found: &FoundChunk| format!("{}:{}", found.piece.path, found.piece.start_line);
     let mut places: Vec<_> = found.iter().map(place).collect();
     places.sort();
     places

@@ -3,7 +3,7 @@
 use chitin_contract::MemoryRules;
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
-use chitin_memory::search::{Answer, Ask, Source, search};
+use chitin_memory::search::{ChunkSource, SearchRequest, SearchResults, search};
 
 /// 1 May 2026, noon.
 pub(crate) const NOW_MS: i64 = 1_777_636_800_000;
@@ -24,7 +24,7 @@ pub(crate) fn indexed(files: &[(&str, &str)], rules: &MemoryRules) -> Index {
             })
             .collect();
         let file = IndexedFile {
-            source: Source::Memory,
+            source: ChunkSource::Memory,
             path,
             modified_ms: 0,
         };
@@ -34,17 +34,17 @@ pub(crate) fn indexed(files: &[(&str, &str)], rules: &MemoryRules) -> Index {
 }
 
 /// Asks by words only.
-pub(crate) fn asked(index: &Index, query: &str, rules: &MemoryRules) -> Answer {
-    let ask = Ask {
+pub(crate) fn asked(index: &Index, query: &str, rules: &MemoryRules) -> SearchResults {
+    let ask = SearchRequest {
         query,
         now_ms: NOW_MS,
-        ..Ask::default()
+        ..SearchRequest::default()
     };
     search(index, None, &ask, rules).unwrap()
 }
 
 /// Returns the paths of an answer.
-pub(crate) fn paths(answer: &Answer) -> Vec<&str> {
+pub(crate) fn paths(answer: &SearchResults) -> Vec<&str> {
     answer
         .hits
         .iter()

@@ -3,18 +3,19 @@
 use chitin_contract::{BarRelief, CosineScore, DecayRules, Fusion, RankingRules};
 use chitin_memory::rank::bm25::{ranks, score_of_rank};
 use chitin_memory::rank::{
-    Candidate, Hit, Naming, Part, born_ms, diverse, merge, naming, normalised, passing, sort,
+    Hit, NameMatch, RankCandidate, ScorePart, born_ms, diverse, merge, naming, normalised, passing,
+    sort,
 };
-use chitin_memory::search::{Found, Piece, Source};
+use chitin_memory::search::{ChunkSource, FoundChunk, MemoryChunk};
 use proptest::prelude::*;
 
 const OWN: RankingRules = RankingRules::CANONICAL;
 const LATER: RankingRules = RankingRules::OPENCLAW_2026_9;
 
-fn piece(id: i64, path: &str) -> Piece {
-    Piece {
+fn piece(id: i64, path: &str) -> MemoryChunk {
+    MemoryChunk {
         id,
-        source: Source::Memory,
+        source: ChunkSource::Memory,
         path: path.to_owned(),
         start_line: 1,
         end_line: 2,
@@ -26,12 +27,12 @@ fn piece(id: i64, path: &str) -> Piece {
 fn by_words(id: i64, path: &str, score: f64) -> Hit {
     let mut hit = Hit::new(piece(id, path));
     hit.text_score = Some(score);
-    hit.add(Part::Text, score);
+    hit.add(ScorePart::Text, score);
     hit
 }
 
-fn near(id: i64, path: &str, strength: f64) -> Found {
-    Found {
+fn near(id: i64, path: &str, strength: f64) -> FoundChunk {
+    FoundChunk {
         piece: piece(id, path),
         strength,
     }
@@ -47,8 +48,8 @@ fn what_both_lists_have_gets_both_parts() {
         CosineScore::AsIs,
     );
     assert!((hits[0].score - 0.57).abs() < 1e-9);
-    assert!((hits[0].parts.of(Part::Vector) - 0.42).abs() < 1e-9);
-    assert!((hits[0].parts.of(Part::Text) - 0.15).abs() < 1e-9);
+    assert!((hits[0].parts.of(ScorePart::Vector) - 0.42).abs() < 1e-9);
+    assert!((hits[0].parts.of(ScorePart::Text) - 0.15).abs() < 1e-9);
     assert!((hits[1].score - 0.63).abs() < 1e-9);
 }
 
@@ -120,10 +121,10 @@ fn a_file_is_as_old_as_its_name_says() {
 #[test]
 fn a_copy_sinks_below_something_new() {
     let texts = ["same words here", "same words here", "something else"];
-    let candidates: Vec<Candidate<'_>> = texts
+    let candidates: Vec<RankCandidate<'_>> = texts
         .iter()
         .zip([1.0, 0.95, 0.6])
-        .map(|(text, score)| Candidate { score, text })
+        .map(|(text, score)| RankCandidate { score, text })
         .collect();
     let order = |lambda| diverse(&candidates, lambda, &LATER.diversity, usize::MAX, |_| true);
     assert_eq!(order(0.5), [0, 2, 1]);
@@ -134,12 +135,12 @@ fn a_copy_sinks_below_something_new() {
 fn a_query_names_a_file_by_path_name_or_stem_in_any_case() {
     assert_eq!(
         naming("./Memory/Kestrel.md", "memory/kestrel.md"),
-        Naming::Path
+        NameMatch::Path
     );
-    assert_eq!(naming("kestrel.MD", "memory/kestrel.md"), Naming::Name);
-    assert_eq!(naming(" Kestrel ", "memory/kestrel.md"), Naming::Stem);
-    assert_eq!(naming("kes", "memory/kestrel.md"), Naming::Not);
-    assert_eq!(naming("", ".md"), Naming::Not);
+    assert_eq!(naming("kestrel.MD", "memory/kestrel.md"), NameMatch::Name);
+    assert_eq!(naming(" Kestrel ", "memory/kestrel.md"), NameMatch::Stem);
+    assert_eq!(naming("kes", "memory/kestrel.md"), NameMatch::Not);
+    assert_eq!(naming("", ".md"), NameMatch::Not);
 }
 
 #[test]
@@ -205,9 +206,9 @@ proptest! {
         let mut hit = Hit::new(piece(1, "a"));
         for (part, amount, step) in steps {
             match step {
-                0 => hit.add(Part::ALL[part], amount),
-                1 => hit.multiply(Part::ALL[part], amount),
-                2 => hit.set(Part::ALL[part], amount),
+                0 => hit.add(ScorePart::ALL[part], amount),
+                1 => hit.multiply(ScorePart::ALL[part], amount),
+                2 => hit.set(ScorePart::ALL[part], amount),
                 _ => hit.cap(),
             }
         }
@@ -220,7 +221,7 @@ proptest! {
         lambda in -0.5..1.5_f64,
         enough in 0..14_usize,
     ) {
-        let candidates: Vec<Candidate<'_>> = texts.iter().map(|(text, score)| Candidate { score: *score, text }).collect();
+        let candidates: Vec<RankCandidate<'_>> = texts.iter().map(|(text, score)| RankCandidate { score: *score, text }).collect();
         let all = diverse(&candidates, lambda, &OWN.diversity, usize::MAX, |_| true);
         let mut sorted = all.clone();
         sorted.sort_unstable();

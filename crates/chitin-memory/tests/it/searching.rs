@@ -4,7 +4,9 @@ use crate::notes::{ALL, NOW_MS, asked, indexed, paths};
 use chitin_contract::{MemoryRules, RankingSwitch};
 use chitin_memory::embed::{EmbedError, Embedder, Purpose};
 use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
-use chitin_memory::search::{Ask, Finder, MAX_RESULTS, Mode, Source, Within, search};
+use chitin_memory::search::{
+    ChunkSource, Finder, MAX_RESULTS, SearchMode, SearchRequest, Within, search,
+};
 use proptest::prelude::*;
 
 const OWN: MemoryRules = MemoryRules::CANONICAL;
@@ -38,7 +40,7 @@ fn a_note_of_years_ago_is_found_by_its_one_rare_word() {
     let index = indexed(&NOTES, &OWN);
     let answer = asked(&index, "what was the name of Henriksen's factory?", &OWN);
     assert_eq!(paths(&answer)[0], "memory/2023-02-01.md");
-    assert_eq!(answer.mode, Mode::Lexical);
+    assert_eq!(answer.mode, SearchMode::Lexical);
 }
 
 #[test]
@@ -131,10 +133,10 @@ impl Embedder for Fixed {
 #[test]
 fn an_embedder_that_fails_leaves_a_search_by_words_that_says_so() {
     let index = indexed(&NOTES, &OWN);
-    let ask = Ask {
+    let ask = SearchRequest {
         query: "battery vendor",
         now_ms: NOW_MS,
-        ..Ask::default()
+        ..SearchRequest::default()
     };
     let plain = search(&index, None, &ask, &OWN).unwrap();
     for (embedder, why) in [
@@ -143,7 +145,7 @@ fn an_embedder_that_fails_leaves_a_search_by_words_that_says_so() {
         (Fixed(Ok(vec![1.0])), "no vectors in the index yet."),
     ] {
         let answer = search(&index, Some(&embedder), &ask, &OWN).unwrap();
-        assert_eq!(answer.mode, Mode::Lexical);
+        assert_eq!(answer.mode, SearchMode::Lexical);
         assert_eq!(answer.hits, plain.hits);
         let [note] = &answer.notes[..] else {
             panic!("one note: {:?}", answer.notes);
@@ -183,10 +185,10 @@ fn nothing_to_look_for_is_an_empty_answer() {
             assert!(answer.hits.len() <= NOTES.len(), "{query}");
         }
         assert_eq!(asked(&index, "🛶🛶", &rules).hits, []);
-        let none = Ask {
+        let none = SearchRequest {
             query: "landlord",
             max_results: Some(0),
-            ..Ask::default()
+            ..SearchRequest::default()
         };
         assert_eq!(search(&index, None, &none, &rules).unwrap().hits, []);
     }
@@ -203,7 +205,7 @@ proptest! {
     ) {
         for rules in ALL {
             let index = indexed(&NOTES, &rules);
-            let ask = Ask { query: &query, max_results, min_score, now_ms: NOW_MS, ..Ask::default() };
+            let ask = SearchRequest { query: &query, max_results, min_score, now_ms: NOW_MS, ..SearchRequest::default() };
             let answer = search(&index, None, &ask, &rules).unwrap();
             if let Some(most) = max_results {
                 prop_assert!(answer.hits.len() <= most);
@@ -227,7 +229,7 @@ fn remarks_about_an_entry_are_not_found_where_the_contract_knows_them() {
     ] {
         let mut index = Index::volatile_of(&Shape::new(rules.index)).unwrap();
         let file = IndexedFile {
-            source: Source::Memory,
+            source: ChunkSource::Memory,
             path: "MEMORY.md",
             modified_ms: 0,
         };

@@ -6,7 +6,7 @@
 
 use crate::notebook::{Notebook, find, ours};
 use chitin_contract::MemoryIndexRules;
-use chitin_memory::index::{Index, Note, Rebuild, Shape};
+use chitin_memory::index::{Index, IndexNote, Rebuild, Shape};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -126,6 +126,6 @@ fn of_two_processes_with_other_settings_each_gets_its_own_way_in_turn() {
     notes.sync(&mut second);
     assert_eq!(find(&second, "\"whale\"").len(), 0);
     let report = notes.sync(&mut first);
-    assert_eq!(report.notes, [Note::Rebuilt(Rebuild::OtherShape)]);
+    assert_eq!(report.notes, [IndexNote::Rebuilt(Rebuild::OtherShape)]);
     assert_eq!(find(&first, "\"whale\"").len(), 1);
 }

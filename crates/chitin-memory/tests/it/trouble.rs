@@ -9,10 +9,10 @@ use chitin_contract::{ChunkRules, MemoryIndexRules};
 use chitin_guard::Root;
 use chitin_memory::chunk;
 use chitin_memory::index::{
-    Index, JobFile, Limits, MAX_FILE_BYTES, NewPiece, Note, Opened, Rebuild, Shape, Stopped,
-    SyncJob,
+    Index, IndexLimits, IndexNote, JobFile, MAX_FILE_BYTES, NewPiece, Opened, Rebuild, Shape,
+    SyncJob, SyncStop,
 };
-use chitin_memory::search::{Finder, Source, Within};
+use chitin_memory::search::{ChunkSource, Finder, Within};
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -43,7 +43,7 @@ fn open(path: &Path) -> Opened {
 }
 
 /// Opens the index and syncs it: the notes must be found. Returns all that was said.
-fn recovered(path: &Path) -> Vec<Note> {
+fn recovered(path: &Path) -> Vec<IndexNote> {
     let Opened {
         mut index,
         mut notes,
@@ -63,7 +63,7 @@ fn a_file_of_garbage_is_replaced() {
         "this is no database, whatever its name says".repeat(500),
     )
     .unwrap();
-    assert_eq!(recovered(&path), [Note::Rebuilt(Rebuild::Damaged)]);
+    assert_eq!(recovered(&path), [IndexNote::Rebuilt(Rebuild::Damaged)]);
     assert_eq!(recovered(&path), []);
 }
 
@@ -75,7 +75,7 @@ fn a_file_that_was_cut_short_is_replaced() {
         fs::write(&path, &bytes[..length]).unwrap();
         assert_eq!(
             recovered(&path),
-            [Note::Rebuilt(Rebuild::Damaged)],
+            [IndexNote::Rebuilt(Rebuild::Damaged)],
             "{length} bytes"
         );
     }
@@ -112,7 +112,7 @@ fn damage_that_a_search_meets_is_repaired_by_the_next_sync() {
     let report = harbour().sync(&mut index);
     assert_eq!(report.read, 2, "{report:?}");
     assert!(
-        report.notes.contains(&Note::Rebuilt(Rebuild::Damaged)),
+        report.notes.contains(&IndexNote::Rebuilt(Rebuild::Damaged)),
         "{:?}",
         report.notes
     );
@@ -126,7 +126,7 @@ fn an_index_of_another_version_older_or_newer_is_replaced() {
         let other = Connection::open(&path).unwrap();
         other.pragma_update(None, "user_version", version).unwrap();
         drop(other);
-        assert_eq!(recovered(&path), [Note::Rebuilt(Rebuild::OtherFormat)]);
+        assert_eq!(recovered(&path), [IndexNote::Rebuilt(Rebuild::OtherFormat)]);
     }
 }
 
@@ -138,7 +138,7 @@ fn an_index_with_other_settings_is_made_anew() {
         Shape::new(MemoryIndexRules::OPENCLAW_2026_9),
     ] {
         let mut opened = Index::open(&path, &shape).unwrap();
-        assert_eq!(opened.notes, [Note::Rebuilt(Rebuild::OtherShape)]);
+        assert_eq!(opened.notes, [IndexNote::Rebuilt(Rebuild::OtherShape)]);
         assert_eq!(harbour().sync(&mut opened.index).read, 2);
     }
 }
@@ -151,7 +151,7 @@ fn a_database_of_another_program_is_left_as_it_is() {
     theirs.execute_batch("CREATE TABLE chunks (text)").unwrap();
     drop(theirs);
     let before = fs::read(&path).unwrap();
-    assert!(matches!(recovered(&path)[..], [Note::InMemory(_)]));
+    assert!(matches!(recovered(&path)[..], [IndexNote::InMemory(_)]));
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
@@ -168,7 +168,7 @@ fn an_index_that_is_deleted_while_it_is_in_use_is_made_anew() {
     let report = harbour().sync(&mut index);
     assert_eq!(
         (report.read, report.notes),
-        (2, vec![Note::Rebuilt(Rebuild::Gone)])
+        (2, vec![IndexNote::Rebuilt(Rebuild::Gone)])
     );
     assert!(path.exists());
 
@@ -182,7 +182,7 @@ fn where_nothing_can_be_written_the_index_lives_in_memory() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("file"), "").unwrap();
     let notes = recovered(&place.path().join("file/index.sqlite"));
-    assert!(matches!(notes[..], [Note::InMemory(_)]), "{notes:?}");
+    assert!(matches!(notes[..], [IndexNote::InMemory(_)]), "{notes:?}");
 }
 
 const DIRECTORY: &str = "CHITIN_TEST_MEMORY_DIRECTORY";
@@ -210,7 +210,7 @@ fn child_that_may_only_read() {
     };
     for name in ["new.sqlite", "index.sqlite"] {
         let notes = recovered(&Path::new(&directory).join(name));
-        assert!(matches!(notes[..], [Note::InMemory(_)]), "{notes:?}");
+        assert!(matches!(notes[..], [IndexNote::InMemory(_)]), "{notes:?}");
     }
 }
 
@@ -232,9 +232,9 @@ fn a_directory_that_is_read_only_keeps_nobody_from_searching() {
 #[test]
 fn without_room_for_more_what_is_there_is_still_found() {
     let (_place, path) = filled();
-    let limits = Limits {
+    let limits = IndexLimits {
         max_bytes: 600 << 10,
-        ..Limits::default()
+        ..IndexLimits::default()
     };
     let mut index = Index::open_with(&path, &ours(), &limits).unwrap().index;
     let mut notes = harbour();
@@ -243,7 +243,7 @@ fn without_room_for_more_what_is_there_is_still_found() {
     let report = notes.sync(&mut index);
     assert_eq!(
         (report.stopped, report.notes),
-        (Some(Stopped::Unwritten), vec![Note::Full])
+        (Some(SyncStop::Unwritten), vec![IndexNote::Full])
     );
     assert_eq!(places(&index, "\"storm\"").len(), 1);
     notes.delete("large.md");
@@ -252,9 +252,9 @@ fn without_room_for_more_what_is_there_is_still_found() {
 
 #[test]
 fn an_index_in_memory_does_not_take_all_of_it() {
-    let limits = Limits {
+    let limits = IndexLimits {
         max_memory: 1 << 20,
-        ..Limits::default()
+        ..IndexLimits::default()
     };
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("file"), "").unwrap();
@@ -263,7 +263,7 @@ fn an_index_in_memory_does_not_take_all_of_it() {
     let mut notes = harbour();
     assert_eq!(notes.sync(&mut index).notes, []);
     notes.write("large.md", "words and more words\n\n".repeat(100_000));
-    assert_eq!(notes.sync(&mut index).notes, [Note::Full]);
+    assert_eq!(notes.sync(&mut index).notes, [IndexNote::Full]);
     assert!(index.figures().unwrap().bytes <= 1 << 20);
     assert_eq!(places(&index, "\"storm\"").len(), 1);
 }
@@ -271,9 +271,9 @@ fn an_index_in_memory_does_not_take_all_of_it() {
 #[test]
 fn while_another_keeps_it_locked_the_index_is_searched_as_it_was() {
     let (_place, path) = filled();
-    let limits = Limits {
+    let limits = IndexLimits {
         patience: Duration::from_millis(50),
-        ..Limits::default()
+        ..IndexLimits::default()
     };
     let mut index = Index::open_with(&path, &ours(), &limits).unwrap().index;
     let other = Connection::open(&path).unwrap();
@@ -284,7 +284,7 @@ fn while_another_keeps_it_locked_the_index_is_searched_as_it_was() {
     let report = notes.sync(&mut index);
     assert_eq!(
         (report.stopped, report.notes),
-        (Some(Stopped::Unwritten), vec![Note::Busy])
+        (Some(SyncStop::Unwritten), vec![IndexNote::Busy])
     );
     assert_eq!(places(&index, "\"storm\"").len(), 1);
     assert!(begin.elapsed() < Duration::from_secs(5));
@@ -299,12 +299,12 @@ fn an_index_that_another_keeps_for_itself_is_done_without() {
     other
         .execute_batch("PRAGMA locking_mode = exclusive; BEGIN EXCLUSIVE; COMMIT")
         .unwrap();
-    let limits = Limits {
+    let limits = IndexLimits {
         patience: Duration::from_millis(50),
-        ..Limits::default()
+        ..IndexLimits::default()
     };
     let opened = Index::open_with(&path, &ours(), &limits).unwrap();
-    assert!(matches!(opened.notes[..], [Note::InMemory(_)]));
+    assert!(matches!(opened.notes[..], [IndexNote::InMemory(_)]));
 }
 
 /// Many notes; the number of the edition is in each.
@@ -398,8 +398,12 @@ fn of_a_note_of_50_megabytes_the_first_part_is_found() {
     let looked = root.survey(Path::new(""), 10).unwrap();
     let file = JobFile::beneath(&root, "large.md".to_owned(), looked[0].fingerprint);
     let mut index = Index::volatile_of(&ours()).unwrap();
-    let report = index.sync(&SyncJob::new(vec![file], &[Source::Memory], &by_our_rules));
-    let note = Note::TooLarge {
+    let report = index.sync(&SyncJob::new(
+        vec![file],
+        &[ChunkSource::Memory],
+        &by_our_rules,
+    ));
+    let note = IndexNote::TooLarge {
         path: "large.md".to_owned(),
         bytes: MAX_FILE_BYTES,
     };
@@ -415,7 +419,7 @@ fn a_line_of_100_000_characters_is_found_at_both_ends() {
     let mut index = Index::volatile_of(&ours()).unwrap();
     index.sync(&SyncJob::new(
         notes.files(),
-        &[Source::Memory],
+        &[ChunkSource::Memory],
         &by_our_rules,
     ));
     assert_eq!(places(&index, "\"whale\""), ["a.md:1"]);
@@ -428,16 +432,16 @@ fn what_is_no_utf8_is_passed_over_and_lines_stay_as_they_are() {
     notes.write("a.md", b"A wha\xffle.\n\xc3\x28\n\nA walrus.");
     let mut index = Index::volatile_of(&ours()).unwrap();
     let path = "a.md".to_owned();
-    assert_eq!(notes.sync(&mut index).notes, [Note::NotUtf8 { path }]);
+    assert_eq!(notes.sync(&mut index).notes, [IndexNote::NotUtf8 { path }]);
     assert_eq!(places(&index, "\"walrus\""), ["a.md:4"]);
 }
 
 #[test]
 fn more_pieces_than_an_index_takes_are_left_out_and_counted() {
     let place = tempfile::tempdir().unwrap();
-    let limits = Limits {
+    let limits = IndexLimits {
         max_pieces: 20,
-        ..Limits::default()
+        ..IndexLimits::default()
     };
     let mut index = Index::open_with(&place.path().join("index"), &ours(), &limits)
         .unwrap()
@@ -448,7 +452,7 @@ fn more_pieces_than_an_index_takes_are_left_out_and_counted() {
     notes.write("c.md", "z");
     let report = notes.sync(&mut index);
     assert_eq!(report.pieces, 20);
-    let too_many = |files| Note::TooMany { files, limit: 20 };
+    let too_many = |files| IndexNote::TooMany { files, limit: 20 };
     assert_eq!(report.notes, [too_many(2)]);
     // Who comes when it is full is not even opened; who was there is tried again.
     notes.write("d.md", "too late");
@@ -467,13 +471,13 @@ fn more_pieces_than_an_index_takes_are_left_out_and_counted() {
 fn a_cut_that_gives_nothing_or_nonsense_is_no_trouble() {
     let notes = harbour();
     let mut index = Index::volatile_of(&ours()).unwrap();
-    let none = SyncJob::new(notes.files(), &[Source::Memory], &|_, _, _| {});
+    let none = SyncJob::new(notes.files(), &[ChunkSource::Memory], &|_, _, _| {});
     assert_eq!(index.sync(&none).pieces, 0);
     let mut notes = Notebook::default();
     notes.talk("s.jsonl", "User: a\n\nUser: crane", &[]);
     index.sync(&SyncJob::new(
         notes.files(),
-        &[Source::Sessions],
+        &[ChunkSource::Sessions],
         &by_paragraph,
     ));
     assert_eq!(places(&index, "\"crane\""), ["s.jsonl:3"]);

@@ -2,8 +2,8 @@
 
 use crate::notebook::{Notebook, ours, places, sorted_places};
 use chitin_memory::embed::{EmbedError, Embedder, Purpose};
-use chitin_memory::index::{Index, Note, Rebuild, Shape};
-use chitin_memory::search::{Finder, Source, Within};
+use chitin_memory::index::{Index, IndexNote, Rebuild, Shape};
+use chitin_memory::search::{ChunkSource, Finder, Within};
 use chitin_memory::vector::{Compact, Scan, VectorIndex};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -131,7 +131,7 @@ fn a_search_by_meaning_stays_within_its_sources_and_leaves_files_out() {
     let mut index = Index::volatile_of(&shape(&embedder)).unwrap();
     notes.sync_with(&mut index, &embedder);
     let sessions = Within {
-        sources: [Source::Sessions].into(),
+        sources: [ChunkSource::Sessions].into(),
         ..Within::default()
     };
     assert_eq!(near(&index, "vessel", &sessions), ["s.jsonl:5"]);
@@ -175,7 +175,7 @@ fn vectors_outlive_a_change_of_settings() {
     drop(first);
     let other = shape(&embedder).with("chunk tokens", "200");
     let mut second = Index::open(&path, &other).unwrap();
-    assert_eq!(second.notes, [Note::Rebuilt(Rebuild::OtherShape)]);
+    assert_eq!(second.notes, [IndexNote::Rebuilt(Rebuild::OtherShape)]);
     let report = harbour().sync_with(&mut second.index, &embedder);
     assert_eq!((report.read, report.cached, report.embedded), (3, 3, 1));
 }
@@ -188,7 +188,7 @@ fn an_embedder_that_fails_costs_no_words_and_is_asked_again_next_time() {
     };
     let mut index = Index::volatile_of(&shape(&tired)).unwrap();
     let report = harbour().sync_with(&mut index, &tired);
-    let note = Note::NotEmbedded {
+    let note = IndexNote::NotEmbedded {
         pieces: 2,
         message: "The server is tired.".to_owned(),
     };

@@ -12,7 +12,7 @@ pub use blocking::BlockingEmbedder;
 
 use crate::error::ModelError;
 use crate::http::secrets::Secrets;
-use crate::http::{Endpoint, make_client};
+use crate::http::{ModelEndpoint, make_client};
 use crate::providers::ResolvedModel;
 use crate::request::Api;
 use crate::retry::RetryPolicy;
@@ -75,7 +75,7 @@ pub struct RemoteEmbedder {
     provider: String,
     model: String,
     id: String,
-    endpoint: Endpoint,
+    endpoint: ModelEndpoint,
     options: EmbeddingOptions,
     secrets: Secrets,
     client: OnceLock<Client>,
@@ -89,7 +89,7 @@ impl RemoteEmbedder {
         api: EmbeddingApi,
         provider: impl Into<String>,
         model: impl Into<String>,
-        endpoint: Endpoint,
+        endpoint: ModelEndpoint,
         options: EmbeddingOptions,
     ) -> Result<Self, ModelError> {
         endpoint.check()?;

@@ -1,6 +1,6 @@
 //! An answer while it comes in.
 
-use super::endpoint::Timeouts;
+use super::endpoint::ModelTimeouts;
 use super::secrets::Secrets;
 use super::{reason, timed_out};
 use crate::error::ModelError;
@@ -18,12 +18,12 @@ use tokio_util::sync::CancellationToken;
 const REST: Duration = Duration::from_millis(25);
 
 /// An answer while it comes in. Dropping it closes the connection.
-pub(super) struct Answer {
+pub(super) struct ResponseStream {
     /// Nothing, once the answer is over: then the connection is closed, or kept for the next request.
     response: Option<Response>,
     decoder: Box<dyn Decoder>,
     provider: String,
-    timeouts: Timeouts,
+    timeouts: ModelTimeouts,
     tee: Option<Tee>,
     secrets: Secrets,
     ready: VecDeque<StreamEvent>,
@@ -33,12 +33,12 @@ pub(super) struct Answer {
     has_begun: bool,
 }
 
-impl Answer {
+impl ResponseStream {
     pub(super) fn new(
         response: Response,
         decoder: Box<dyn Decoder>,
         provider: &str,
-        timeouts: Timeouts,
+        timeouts: ModelTimeouts,
         tee: Option<Tee>,
         secrets: Secrets,
     ) -> Self {

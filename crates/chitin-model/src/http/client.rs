@@ -1,7 +1,7 @@
 //! The HTTP client: HTTP/1.1, one TLS stack, no redirects, no proxy but the one that is handed in.
 
-use super::endpoint::Endpoint;
-use super::trust;
+use super::endpoint::ModelEndpoint;
+use super::tls_roots;
 use reqwest::{Client, Proxy, redirect};
 use secrecy::ExposeSecret;
 use std::time::Duration;
@@ -11,11 +11,11 @@ const KEEP: Duration = Duration::from_secs(50);
 
 /// Makes a client. Certificates are loaded only when the endpoint needs them: most of what a local server costs at the
 /// start would be that.
-pub fn make(endpoint: &Endpoint) -> Result<Client, String> {
+pub fn make(endpoint: &ModelEndpoint) -> Result<Client, String> {
     let tls = if endpoint.needs_certificates() {
         endpoint.trust.tls()?
     } else {
-        trust::nobody()?
+        tls_roots::nobody()?
     };
     let mut builder = Client::builder()
         .tls_backend_preconfigured(tls)

@@ -1,6 +1,6 @@
 //! Where a model is, and what it takes to reach it.
 
-use super::trust::Trust;
+use super::tls_roots::TlsRoots;
 use crate::error::ModelError;
 use crate::wire::{self, Wire};
 use chitin_protocol::settings::KeyHeaderSetting;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Where a model is, and what it takes to reach it.
 #[derive(Debug, Clone)]
-pub struct Endpoint {
+pub struct ModelEndpoint {
     /// The address that the wire format's path is put behind.
     pub base_url: String,
     /// The key.
@@ -22,14 +22,14 @@ pub struct Endpoint {
     /// A proxy to go through. The environment is not asked.
     pub proxy: Option<SecretString>,
     /// How long to wait for what.
-    pub timeouts: Timeouts,
+    pub timeouts: ModelTimeouts,
     /// Whom TLS trusts.
-    pub trust: Trust,
+    pub trust: TlsRoots,
 }
 
 /// How long to wait for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
+pub struct ModelTimeouts {
     /// For a connection.
     pub connect: Duration,
     /// For the first byte of an answer; a model that is loaded from disk first needs minutes.
@@ -38,7 +38,7 @@ pub struct Timeouts {
     pub idle: Duration,
 }
 
-impl Default for Timeouts {
+impl Default for ModelTimeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -48,7 +48,7 @@ impl Default for Timeouts {
     }
 }
 
-impl Endpoint {
+impl ModelEndpoint {
     /// Starts from an address; nothing else is set.
     pub fn new(base_url: impl Into<String>) -> Self {
         Self {
@@ -57,8 +57,8 @@ impl Endpoint {
             key_header: KeyHeaderSetting::Native,
             headers: Vec::new(),
             proxy: None,
-            timeouts: Timeouts::default(),
-            trust: Trust::default(),
+            timeouts: ModelTimeouts::default(),
+            trust: TlsRoots::default(),
         }
     }
 
@@ -71,14 +71,14 @@ impl Endpoint {
 
     /// Sets how long to wait for what.
     #[must_use]
-    pub const fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
+    pub const fn with_timeouts(mut self, timeouts: ModelTimeouts) -> Self {
         self.timeouts = timeouts;
         self
     }
 
     /// Sets whom TLS trusts.
     #[must_use]
-    pub fn with_trust(mut self, trust: Trust) -> Self {
+    pub fn with_trust(mut self, trust: TlsRoots) -> Self {
         self.trust = trust;
         self
     }
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn addresses_that_cannot_be_used_are_refused_without_showing_a_password() {
         let complaint = |base: &str| {
-            Endpoint::new(base)
+            ModelEndpoint::new(base)
                 .check()
                 .expect_err("refused")
                 .to_string()
@@ -148,6 +148,6 @@ mod tests {
             text.contains("x.example") && !text.contains("hunter2"),
             "{text}"
         );
-        assert!(Endpoint::new("HTTP://x.example").check().is_ok());
+        assert!(ModelEndpoint::new("HTTP://x.example").check().is_ok());
     }
 }

@@ -5,18 +5,18 @@ mod client;
 mod endpoint;
 mod outgoing;
 pub(crate) mod secrets;
-mod trust;
+mod tls_roots;
 
 pub use client::make as make_client;
-pub use endpoint::{Endpoint, Timeouts};
-pub use trust::{MOST_CERTIFICATES, OWN_AUTHORITIES, Trust, certificate_problem};
+pub use endpoint::{ModelEndpoint, ModelTimeouts};
+pub use tls_roots::{MOST_CERTIFICATES, OWN_AUTHORITIES, TlsRoots, certificate_problem};
 
 use crate::error::ModelError;
 use crate::model::{EventStream, Model, Prepared, Tee};
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use crate::retry::retry_after;
 use crate::wire::{self, Wire};
-use answer::Answer;
+use answer::ResponseStream;
 use bytes::{Bytes, BytesMut};
 use chitin_protocol::settings::KeyHeaderSetting;
 use futures_util::future::BoxFuture;
@@ -44,7 +44,7 @@ pub struct HttpModel {
     wire: &'static dyn Wire,
     provider: String,
     name: String,
-    endpoint: Endpoint,
+    endpoint: ModelEndpoint,
     secrets: Secrets,
     client: OnceLock<Client>,
 }
@@ -55,7 +55,7 @@ impl HttpModel {
         api: Api,
         provider: impl Into<String>,
         name: impl Into<String>,
-        endpoint: Endpoint,
+        endpoint: ModelEndpoint,
     ) -> Result<Self, ModelError> {
         endpoint.check()?;
         Ok(Self {
@@ -106,8 +106,8 @@ impl HttpModel {
         Ok(headers)
     }
 
-    async fn exchange(&self, prepared: Prepared) -> Result<Answer, ModelError> {
-        let Timeouts {
+    async fn exchange(&self, prepared: Prepared) -> Result<ResponseStream, ModelError> {
+        let ModelTimeouts {
             connect,
             first_byte,
             ..
@@ -135,7 +135,7 @@ impl HttpModel {
                 message: format!("the answer is `{kind}`: {}", excerpt(&body)),
             });
         }
-        Ok(Answer::new(
+        Ok(ResponseStream::new(
             response,
             self.wire
                 .decoder_by(&self.provider, &self.name, &prepared.rules),
@@ -220,8 +220,8 @@ impl Model for HttpModel {
         self.wire.api()
     }
 
-    fn prepare(&self, request: &Request<'_>) -> Result<Prepared, ModelError> {
-        let request = Request {
+    fn prepare(&self, request: &ModelRequest<'_>) -> Result<Prepared, ModelError> {
+        let request = ModelRequest {
             model: &self.name,
             ..*request
         };

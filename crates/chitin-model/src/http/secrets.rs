@@ -1,6 +1,6 @@
 //! Secrets that a provider says back to us are not passed on.
 
-use super::endpoint::Endpoint;
+use super::endpoint::ModelEndpoint;
 use crate::error::ModelError;
 use bytes::Bytes;
 use chitin_protocol::settings::SecretText;
@@ -14,7 +14,7 @@ const SHORTEST: usize = 6;
 pub(crate) struct Secrets(Vec<SecretString>);
 
 impl Secrets {
-    pub(crate) fn of(endpoint: &Endpoint) -> Self {
+    pub(crate) fn of(endpoint: &ModelEndpoint) -> Self {
         let headers = endpoint.headers.iter().map(|(_, value)| value);
         let all = endpoint.key.iter().chain(headers).chain(&endpoint.proxy);
         Self(

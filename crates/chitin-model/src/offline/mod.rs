@@ -18,7 +18,7 @@ mod words;
 use crate::error::ModelError;
 use crate::local;
 use crate::model::{EventStream, Model, Prepared};
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use chitin_protocol::message::{Block, Extra, Message, ToolCallBlock};
 use command::{Command, Wanted};
 use futures_util::future::BoxFuture;
@@ -46,8 +46,8 @@ impl Model for OfflineModel {
         Api::Offline
     }
 
-    fn prepare(&self, request: &Request<'_>) -> Result<Prepared, ModelError> {
-        let request = Request {
+    fn prepare(&self, request: &ModelRequest<'_>) -> Result<Prepared, ModelError> {
+        let request = ModelRequest {
             model: NAME,
             ..*request
         };

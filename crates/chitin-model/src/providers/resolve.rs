@@ -4,7 +4,7 @@ use super::address::base_url;
 use super::openclaw::{self, OpenclawProvider};
 use super::table::{self, Keys, Provider, TABLE};
 use crate::error::ModelError;
-use crate::http::{Endpoint, HttpModel, Timeouts};
+use crate::http::{HttpModel, ModelEndpoint, ModelTimeouts};
 use crate::keys::{self, FoundKey, KeyProblem, KeySource};
 use crate::model::Model;
 use crate::offline::OfflineModel;
@@ -27,7 +27,7 @@ pub struct Sources<'a> {
     /// `models` of `openclaw.json`.
     pub openclaw: Option<&'a Value>,
     /// Looks an environment variable up.
-    pub variables: keys::Variables<'a>,
+    pub variables: keys::KeyVariables<'a>,
     /// What relative paths of key files, scripts and recordings start from.
     pub directory: &'a Path,
     /// What `~/` stands for.
@@ -63,7 +63,7 @@ pub struct ResolvedModel {
     /// The wire format.
     pub api: Api,
     /// Where it is; models without a network have no such thing.
-    pub endpoint: Option<Endpoint>,
+    pub endpoint: Option<ModelEndpoint>,
     /// The script or the recording of models that read one.
     pub file: Option<PathBuf>,
     /// Where the key came from.
@@ -293,7 +293,7 @@ fn over_http(
         });
     }
     let (key, key_source) = found.map(|found| (found.key, found.source)).unzip();
-    let mut endpoint = Endpoint::new(base_url).with_timeouts(timeouts(settings));
+    let mut endpoint = ModelEndpoint::new(base_url).with_timeouts(timeouts(settings));
     endpoint.key = key;
     endpoint.headers = headers(settings, openclaw);
     endpoint.proxy = settings
@@ -379,12 +379,12 @@ fn headers(
     headers.into_iter().collect()
 }
 
-fn timeouts(settings: Option<&ProviderSettings>) -> Timeouts {
-    let default = Timeouts::default();
+fn timeouts(settings: Option<&ProviderSettings>) -> ModelTimeouts {
+    let default = ModelTimeouts::default();
     let seconds = |value: Option<u32>, default| {
         value.map_or(default, |seconds| Duration::from_secs(seconds.into()))
     };
-    settings.map_or(default, |settings| Timeouts {
+    settings.map_or(default, |settings| ModelTimeouts {
         connect: seconds(settings.connect_seconds, default.connect),
         first_byte: seconds(settings.first_byte_seconds, default.first_byte),
         idle: seconds(settings.idle_seconds, default.idle),

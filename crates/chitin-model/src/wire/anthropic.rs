@@ -4,10 +4,10 @@ mod stream;
 
 use super::assembly::{Assembly, Telling};
 use super::decode::{Framed, Frames};
-use super::history::{self, Answer, Part, Turn, is_blank};
-use super::{Decoder, Limits, Wire, cache};
+use super::history::{self, Part, ReplayedReply, Turn, is_blank};
+use super::{Decoder, LineLimits, Wire, cache};
 use crate::error::ModelError;
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use chitin_contract::ProviderRules;
 use chitin_protocol::message::{Block, Content, ImageBlock, ThinkingBlock, ToolResultMessage};
 use serde_json::{Map, Value, json};
@@ -31,7 +31,7 @@ impl Wire for Anthropic {
         "/v1/messages"
     }
 
-    fn headers(&self, request: &Request<'_>) -> Vec<(String, String)> {
+    fn headers(&self, request: &ModelRequest<'_>) -> Vec<(String, String)> {
         let mut headers = vec![
             ("content-type".to_owned(), "application/json".to_owned()),
             ("accept".to_owned(), "application/json".to_owned()),
@@ -53,7 +53,7 @@ impl Wire for Anthropic {
         &[("x-api-key", "")]
     }
 
-    fn body(&self, request: &Request<'_>) -> Result<Vec<u8>, ModelError> {
+    fn body(&self, request: &ModelRequest<'_>) -> Result<Vec<u8>, ModelError> {
         let messages = messages(request);
         if messages.is_empty() {
             let problem = "there is nothing to send: no message has any text or picture";
@@ -79,12 +79,12 @@ impl Wire for Anthropic {
         super::bytes(&body)
     }
 
-    fn tools(&self, request: &Request<'_>) -> Vec<Value> {
+    fn tools(&self, request: &ModelRequest<'_>) -> Vec<Value> {
         tools(request)
     }
 
     fn decoder_by(&self, provider: &str, model: &str, rules: &ProviderRules) -> Box<dyn Decoder> {
-        let limits = Limits::DEFAULT;
+        let limits = LineLimits::DEFAULT;
         let telling = Telling {
             text_ends: true,
             call_ends: rules.anthropic.call_ends,
@@ -101,7 +101,7 @@ impl Wire for Anthropic {
     }
 }
 
-fn messages(request: &Request<'_>) -> Vec<Value> {
+fn messages(request: &ModelRequest<'_>) -> Vec<Value> {
     let turns = history::turns(request, Api::AnthropicMessages);
     turns
         .iter()
@@ -154,7 +154,7 @@ fn image(image: &ImageBlock) -> Value {
     })
 }
 
-fn assistant(answer: &Answer<'_>, request: &Request<'_>) -> Option<Value> {
+fn assistant(answer: &ReplayedReply<'_>, request: &ModelRequest<'_>) -> Option<Value> {
     let blocks = answer.parts.iter().filter_map(|part| match part {
         Part::Text(words, _) => text(words),
         Part::Thought(block) => thought(block, request),
@@ -170,7 +170,7 @@ fn assistant(answer: &Answer<'_>, request: &Request<'_>) -> Option<Value> {
 }
 
 /// Thoughts go back as they came, with their signature; without one they are words.
-fn thought(block: &ThinkingBlock, request: &Request<'_>) -> Option<Value> {
+fn thought(block: &ThinkingBlock, request: &ModelRequest<'_>) -> Option<Value> {
     let signature = block.thinking_signature.as_deref().unwrap_or_default();
     if block.redacted == Some(true) {
         return Some(json!({"type": "redacted_thinking", "data": signature}));
@@ -184,7 +184,7 @@ fn thought(block: &ThinkingBlock, request: &Request<'_>) -> Option<Value> {
     Some(json!({"type": "thinking", "thinking": block.thinking, "signature": signature}))
 }
 
-fn tool_result(result: &ToolResultMessage, request: &Request<'_>) -> Value {
+fn tool_result(result: &ToolResultMessage, request: &ModelRequest<'_>) -> Value {
     let mut images = history::images(&result.content).peekable();
     let content = if images.peek().is_some() {
         let mut blocks: Vec<Value> = result
@@ -209,7 +209,7 @@ fn tool_result(result: &ToolResultMessage, request: &Request<'_>) -> Value {
     })
 }
 
-fn tools(request: &Request<'_>) -> Vec<Value> {
+fn tools(request: &ModelRequest<'_>) -> Vec<Value> {
     let mut tools: Vec<Value> = history::tools(request)
         .into_iter()
         .map(|tool| {
@@ -245,7 +245,7 @@ fn schema(parameters: &Value) -> Value {
 }
 
 /// Says how deeply to think. Older models want a number of tokens, which must leave room for the answer.
-fn think(request: &Request<'_>, body: &mut Map<String, Value>) {
+fn think(request: &ModelRequest<'_>, body: &mut Map<String, Value>) {
     const LEAST: u64 = 1024;
     let budget = match request.thinking {
         None | Some("off" | "none") => return,

@@ -4,10 +4,10 @@ mod stream;
 
 use super::assembly::{Assembly, Telling};
 use super::decode::{Framed, Frames};
-use super::history::{self, Answer, Part, Turn, is_blank};
-use super::{Decoder, Limits, Wire};
+use super::history::{self, Part, ReplayedReply, Turn, is_blank};
+use super::{Decoder, LineLimits, Wire};
 use crate::error::ModelError;
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use chitin_contract::ProviderRules;
 use chitin_protocol::message::{Block, Content, ToolResultMessage};
 use serde_json::{Map, Value, json};
@@ -32,7 +32,7 @@ impl Wire for Completions {
         "/chat/completions"
     }
 
-    fn headers(&self, _request: &Request<'_>) -> Vec<(String, String)> {
+    fn headers(&self, _request: &ModelRequest<'_>) -> Vec<(String, String)> {
         super::json_headers()
     }
 
@@ -40,7 +40,7 @@ impl Wire for Completions {
         &[("authorization", "Bearer ")]
     }
 
-    fn body(&self, request: &Request<'_>) -> Result<Vec<u8>, ModelError> {
+    fn body(&self, request: &ModelRequest<'_>) -> Result<Vec<u8>, ModelError> {
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(request.model));
         body.insert("messages".to_owned(), Value::Array(messages(request)));
@@ -72,12 +72,12 @@ impl Wire for Completions {
         super::bytes(&body)
     }
 
-    fn tools(&self, request: &Request<'_>) -> Vec<Value> {
+    fn tools(&self, request: &ModelRequest<'_>) -> Vec<Value> {
         tools(request)
     }
 
     fn decoder_by(&self, provider: &str, model: &str, rules: &ProviderRules) -> Box<dyn Decoder> {
-        let limits = Limits::DEFAULT;
+        let limits = LineLimits::DEFAULT;
         let telling = Telling {
             text_ends: rules.completions.announces_text_ends,
             call_ends: rules.completions.call_ends,
@@ -94,7 +94,7 @@ impl Wire for Completions {
     }
 }
 
-fn messages(request: &Request<'_>) -> Vec<Value> {
+fn messages(request: &ModelRequest<'_>) -> Vec<Value> {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
         let system = history::plain_system(request);
@@ -160,7 +160,7 @@ fn image(url: &str) -> Value {
     json!({"type": "image_url", "image_url": {"url": url}})
 }
 
-fn assistant(answer: &Answer<'_>, request: &Request<'_>) -> Option<Value> {
+fn assistant(answer: &ReplayedReply<'_>, request: &ModelRequest<'_>) -> Option<Value> {
     let mut texts = Vec::new();
     let mut thoughts = Vec::new();
     let mut field = None;
@@ -205,7 +205,11 @@ fn assistant(answer: &Answer<'_>, request: &Request<'_>) -> Option<Value> {
 }
 
 /// Results hold text only; their pictures follow in a message of the user.
-fn tool_results(results: &[&ToolResultMessage], request: &Request<'_>, messages: &mut Vec<Value>) {
+fn tool_results(
+    results: &[&ToolResultMessage],
+    request: &ModelRequest<'_>,
+    messages: &mut Vec<Value>,
+) {
     let mut pictures = Vec::new();
     for result in results {
         messages.push(json!({
@@ -231,7 +235,7 @@ fn call_id(id: &str) -> String {
     }
 }
 
-fn tools(request: &Request<'_>) -> Vec<Value> {
+fn tools(request: &ModelRequest<'_>) -> Vec<Value> {
     history::tools(request)
         .into_iter()
         .map(super::function_tool)

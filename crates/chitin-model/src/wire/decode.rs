@@ -4,7 +4,7 @@ use super::Decoder;
 use super::assembly::{Assembly, Fault};
 use super::failure::{bounded, said};
 use super::json;
-use super::lines::{Limits, LineReader, TooMuch};
+use super::lines::{LineLimits, LineReader, TooMuch};
 use super::sse::EventReader;
 use crate::error::ModelError;
 use crate::stream::StreamEvent;
@@ -23,12 +23,12 @@ pub(super) trait Machine: Send {
     ) -> Step;
 
     /// Nothing more comes: says whether the answer is complete.
-    fn end(&mut self, end: End, message: &Assembly) -> Step;
+    fn end(&mut self, end: StreamEnd, message: &Assembly) -> Step;
 }
 
 /// Why nothing more comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum StreamEnd {
     /// The server said so.
     Said,
     /// The connection is closed.
@@ -56,11 +56,11 @@ pub(super) enum Frames {
 }
 
 impl Frames {
-    pub(super) const fn events(limits: Limits) -> Self {
+    pub(super) const fn events(limits: LineLimits) -> Self {
         Self::Events(EventReader::new(limits))
     }
 
-    pub(super) const fn lines(limits: Limits) -> Self {
+    pub(super) const fn lines(limits: LineLimits) -> Self {
         Self::Lines(LineReader::new(limits))
     }
 
@@ -155,7 +155,7 @@ impl<M: Machine> Framed<M> {
                 continue;
             }
             let step = if data == SENTINEL {
-                self.machine.end(End::Said, &self.message)
+                self.machine.end(StreamEnd::Said, &self.message)
             } else if let Some(frame) = json::parse(data) {
                 self.machine.frame(&frame, data, &mut self.message, out)
             } else {
@@ -201,7 +201,7 @@ impl<M: Machine> Decoder for Framed<M> {
         if self.is_ended {
             return Ok(());
         }
-        let step = self.machine.end(End::Closed, &self.message);
+        let step = self.machine.end(StreamEnd::Closed, &self.message);
         self.step(step, out);
         if self.is_ended {
             return Ok(());

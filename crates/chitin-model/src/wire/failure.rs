@@ -52,7 +52,7 @@ const OVERLOADED: [&str; 2] = ["overloaded_error", "overloaded"];
 
 /// What a body says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct FailureBody {
     /// In words; bounded, one line.
     pub message: String,
     /// The names that the provider has for it, if any.
@@ -66,7 +66,7 @@ pub fn classify(
     body: &[u8],
     provider: &str,
 ) -> ModelError {
-    let Said { message, names } = said(body);
+    let FailureBody { message, names } = said(body);
     let text = format!("{names} {message}").to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let provider = provider.to_owned();
@@ -115,7 +115,7 @@ pub fn classify(
 }
 
 /// Reads the body of an answer that is not a success, in whatever shape a provider or a proxy gives it.
-pub(super) fn said(body: &[u8]) -> Said {
+pub(super) fn said(body: &[u8]) -> FailureBody {
     let body = body.get(..MOST_BYTES.min(body.len())).unwrap_or_default();
     let parsed = serde_json::from_slice::<Value>(body).unwrap_or_default();
     let parsed = parsed.get(0).unwrap_or(&parsed);
@@ -136,7 +136,7 @@ pub(super) fn said(body: &[u8]) -> Said {
         .or_else(|| text(&parsed["detail"]))
         .unwrap_or_else(|| String::from_utf8_lossy(body).into_owned());
     let names = ["type", "code", "status"].map(|name| text(&error[name]).unwrap_or_default());
-    Said {
+    FailureBody {
         message: bounded(&message),
         names: bounded(&names.join(" ")),
     }

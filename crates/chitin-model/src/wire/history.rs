@@ -2,7 +2,7 @@
 
 use super::json;
 use crate::compat;
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use chitin_contract::{RuntimeLine, ToolOrder};
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, ImageBlock, Message, StopReason, ThinkingBlock,
@@ -19,14 +19,14 @@ pub(super) enum Turn<'a> {
     /// Somebody's words.
     User(&'a Content),
     /// The model's answer.
-    Assistant(Answer<'a>),
+    Assistant(ReplayedReply<'a>),
     /// What tools gave back, one after the other.
     Results(Vec<&'a ToolResultMessage>),
 }
 
 /// An answer that is sent again.
 #[derive(Debug)]
-pub(super) struct Answer<'a> {
+pub(super) struct ReplayedReply<'a> {
     /// Its place among all messages that are sent.
     pub position: usize,
     /// Whether the model that is asked gave it: only then its signatures mean something.
@@ -49,7 +49,7 @@ pub(super) enum Part<'a> {
 /// Returns what is sent of a conversation. Answers that failed or were stopped are left out, with the results of their
 /// calls: providers take half a call for a fault. Roles that we do not know are left out too; whoever knows them has put
 /// them into words before.
-pub(super) fn turns<'a>(request: &Request<'a>, api: Api) -> Vec<Turn<'a>> {
+pub(super) fn turns<'a>(request: &ModelRequest<'a>, api: Api) -> Vec<Turn<'a>> {
     let failed = |message: &AssistantMessage| {
         matches!(
             message.stop_reason,
@@ -77,7 +77,7 @@ pub(super) fn turns<'a>(request: &Request<'a>, api: Api) -> Vec<Turn<'a>> {
             Message::Assistant(message) => {
                 let is_own = message.api.as_deref() == Some(api.name())
                     && message.model.as_deref() == Some(request.model);
-                turns.push(Turn::Assistant(Answer {
+                turns.push(Turn::Assistant(ReplayedReply {
                     position,
                     is_own,
                     parts: parts(&message.content, is_own),
@@ -140,7 +140,7 @@ pub(super) fn images(content: &Content) -> impl Iterator<Item = &ImageBlock> {
 }
 
 /// Returns the text of a tool's result, or what stands for it.
-pub(super) fn result_text(result: &ToolResultMessage, request: &Request<'_>) -> String {
+pub(super) fn result_text(result: &ToolResultMessage, request: &ModelRequest<'_>) -> String {
     let text = texts(&result.content).join("\n");
     if !is_blank(&text) {
         return text;
@@ -182,7 +182,7 @@ pub(super) fn plain_id(id: &str, most: usize) -> String {
 }
 
 /// Returns the tools in the order of the contract (P7).
-pub(super) fn tools<'a>(request: &Request<'a>) -> Vec<&'a ToolSpec> {
+pub(super) fn tools<'a>(request: &ModelRequest<'a>) -> Vec<&'a ToolSpec> {
     let mut tools: Vec<&ToolSpec> = request.tools.iter().collect();
     match request.rules.tool_order {
         ToolOrder::Given => {}
@@ -194,13 +194,13 @@ pub(super) fn tools<'a>(request: &Request<'a>) -> Vec<&'a ToolSpec> {
 }
 
 /// Returns the system prompt for providers that know no breakpoints (P10).
-pub(super) fn plain_system(request: &Request<'_>) -> String {
+pub(super) fn plain_system(request: &ModelRequest<'_>) -> String {
     let system = unmarked_system(request);
     system.replace(compat::CACHE_BOUNDARY, "\n")
 }
 
 /// Returns the system prompt without the marks around what may be moved.
-pub(super) fn unmarked_system<'a>(request: &Request<'a>) -> Cow<'a, str> {
+pub(super) fn unmarked_system<'a>(request: &ModelRequest<'a>) -> Cow<'a, str> {
     match request.rules.runtime_line {
         RuntimeLine::InPlace => Cow::Borrowed(request.system),
         RuntimeLine::FirstMessage => {
@@ -214,7 +214,7 @@ pub(super) fn unmarked_system<'a>(request: &Request<'a>) -> Cow<'a, str> {
 
 /// Returns the system prompt without what goes to the first message, and that. Marks that stand there twice may be in somebody's file:
 /// then nothing is moved.
-pub(super) fn moved_line(request: &Request<'_>) -> Option<(String, String)> {
+pub(super) fn moved_line(request: &ModelRequest<'_>) -> Option<(String, String)> {
     if request.rules.runtime_line == RuntimeLine::InPlace {
         return None;
     }

@@ -2,7 +2,7 @@
 
 /// How much of an answer is taken before it counts as broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct LineLimits {
     /// Bytes of one line.
     pub line: usize,
     /// Bytes of one event, which may have several lines.
@@ -13,7 +13,7 @@ pub struct Limits {
     pub blocks: usize,
 }
 
-impl Limits {
+impl LineLimits {
     /// Far above what any model answers, far below what hurts.
     pub const DEFAULT: Self = Self {
         line: 16 << 20,
@@ -35,7 +35,7 @@ pub(super) struct TooMuch {
 /// Cuts bytes into lines at LF, CR or CRLF, however they are split. A byte order mark before the first line is dropped.
 #[derive(Debug)]
 pub(super) struct LineReader {
-    limits: Limits,
+    limits: LineLimits,
     line: Vec<u8>,
     total: usize,
     after_return: bool,
@@ -43,7 +43,7 @@ pub(super) struct LineReader {
 }
 
 impl LineReader {
-    pub(super) const fn new(limits: Limits) -> Self {
+    pub(super) const fn new(limits: LineLimits) -> Self {
         Self {
             limits,
             line: Vec::new(),

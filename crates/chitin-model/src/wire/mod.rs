@@ -21,10 +21,10 @@ mod sse;
 
 pub use failure::{classify, retry_after};
 pub use json::{BROKEN_ARGUMENTS, broken_arguments, partial_json};
-pub use lines::Limits;
+pub use lines::LineLimits;
 
 use crate::error::ModelError;
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use crate::stream::StreamEvent;
 use chitin_contract::ProviderRules;
 use chitin_protocol::message::Usage;
@@ -40,16 +40,16 @@ pub trait Wire: Send + Sync {
     fn path(&self) -> &'static str;
 
     /// Returns the headers besides authorisation, in order.
-    fn headers(&self, request: &Request<'_>) -> Vec<(String, String)>;
+    fn headers(&self, request: &ModelRequest<'_>) -> Vec<(String, String)>;
 
     /// Returns the headers that carry the key: name, and the text that stands before it.
     fn key_headers(&self) -> &'static [(&'static str, &'static str)];
 
     /// Builds the body. The same request gives the same bytes.
-    fn body(&self, request: &Request<'_>) -> Result<Vec<u8>, ModelError>;
+    fn body(&self, request: &ModelRequest<'_>) -> Result<Vec<u8>, ModelError>;
 
     /// Returns the tool definitions of a request in this format's shape, as they stand in the body.
-    fn tools(&self, request: &Request<'_>) -> Vec<Value>;
+    fn tools(&self, request: &ModelRequest<'_>) -> Vec<Value>;
 
     /// Returns a decoder for the answer to a request, which tells everything that happens.
     fn decoder(&self, provider: &str, model: &str) -> Box<dyn Decoder> {

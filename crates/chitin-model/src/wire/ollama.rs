@@ -4,10 +4,10 @@ mod stream;
 
 use super::assembly::{Assembly, Telling};
 use super::decode::{Framed, Frames};
-use super::history::{self, Answer, Part, Turn};
-use super::{Decoder, Limits, Wire};
+use super::history::{self, Part, ReplayedReply, Turn};
+use super::{Decoder, LineLimits, Wire};
 use crate::error::ModelError;
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use chitin_contract::{CallEnds, ProviderRules};
 use chitin_protocol::message::{Content, ToolResultMessage};
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ impl Wire for Ollama {
         "/api/chat"
     }
 
-    fn headers(&self, _request: &Request<'_>) -> Vec<(String, String)> {
+    fn headers(&self, _request: &ModelRequest<'_>) -> Vec<(String, String)> {
         vec![
             ("content-type".to_owned(), "application/json".to_owned()),
             ("accept".to_owned(), "*/*".to_owned()),
@@ -36,7 +36,7 @@ impl Wire for Ollama {
         &[("authorization", "Bearer ")]
     }
 
-    fn body(&self, request: &Request<'_>) -> Result<Vec<u8>, ModelError> {
+    fn body(&self, request: &ModelRequest<'_>) -> Result<Vec<u8>, ModelError> {
         let rules = &request.rules.ollama;
         let model = request.model.trim();
         let model = model.strip_prefix("ollama/").unwrap_or(model);
@@ -66,7 +66,7 @@ impl Wire for Ollama {
         super::bytes(&body)
     }
 
-    fn tools(&self, request: &Request<'_>) -> Vec<Value> {
+    fn tools(&self, request: &ModelRequest<'_>) -> Vec<Value> {
         history::tools(request)
             .into_iter()
             .map(super::function_tool)
@@ -74,7 +74,7 @@ impl Wire for Ollama {
     }
 
     fn decoder_by(&self, provider: &str, model: &str, rules: &ProviderRules) -> Box<dyn Decoder> {
-        let limits = Limits::DEFAULT;
+        let limits = LineLimits::DEFAULT;
         let telling = Telling {
             text_ends: true,
             call_ends: CallEnds::AtOnce,
@@ -91,7 +91,7 @@ impl Wire for Ollama {
     }
 }
 
-fn messages(request: &Request<'_>) -> Vec<Value> {
+fn messages(request: &ModelRequest<'_>) -> Vec<Value> {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
         let system = history::plain_system(request);
@@ -125,7 +125,7 @@ fn add_images(content: &Content, message: &mut Map<String, Value>) {
     }
 }
 
-fn assistant(answer: &Answer<'_>, request: &Request<'_>) -> Value {
+fn assistant(answer: &ReplayedReply<'_>, request: &ModelRequest<'_>) -> Value {
     let rules = &request.rules.ollama;
     let mut text = String::new();
     let mut thoughts = String::new();
@@ -160,7 +160,7 @@ fn assistant(answer: &Answer<'_>, request: &Request<'_>) -> Value {
     Value::Object(message)
 }
 
-fn tool_result(result: &ToolResultMessage, request: &Request<'_>) -> Value {
+fn tool_result(result: &ToolResultMessage, request: &ModelRequest<'_>) -> Value {
     let mut message = Map::new();
     message.insert("role".to_owned(), json!("tool"));
     let text = history::result_text(result, request);

@@ -4,10 +4,10 @@ mod stream;
 
 use super::assembly::{Assembly, Telling, hex};
 use super::decode::{Framed, Frames};
-use super::history::{self, Answer, Part, Turn, is_blank};
-use super::{Decoder, Limits, Wire, json as lenient};
+use super::history::{self, Part, ReplayedReply, Turn, is_blank};
+use super::{Decoder, LineLimits, Wire, json as lenient};
 use crate::error::ModelError;
-use crate::request::{Api, Request};
+use crate::request::{Api, ModelRequest};
 use chitin_contract::{CallEnds, ProviderRules};
 use chitin_protocol::message::{
     Block, Content, ImageBlock, ThinkingBlock, ToolCallBlock, ToolResultMessage,
@@ -30,7 +30,7 @@ impl Wire for Responses {
         "/responses"
     }
 
-    fn headers(&self, _request: &Request<'_>) -> Vec<(String, String)> {
+    fn headers(&self, _request: &ModelRequest<'_>) -> Vec<(String, String)> {
         super::json_headers()
     }
 
@@ -38,7 +38,7 @@ impl Wire for Responses {
         &[("authorization", "Bearer ")]
     }
 
-    fn body(&self, request: &Request<'_>) -> Result<Vec<u8>, ModelError> {
+    fn body(&self, request: &ModelRequest<'_>) -> Result<Vec<u8>, ModelError> {
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(request.model));
         body.insert("input".to_owned(), Value::Array(input(request)));
@@ -59,12 +59,12 @@ impl Wire for Responses {
         super::bytes(&body)
     }
 
-    fn tools(&self, request: &Request<'_>) -> Vec<Value> {
+    fn tools(&self, request: &ModelRequest<'_>) -> Vec<Value> {
         tools(request)
     }
 
     fn decoder_by(&self, provider: &str, model: &str, rules: &ProviderRules) -> Box<dyn Decoder> {
-        let limits = Limits::DEFAULT;
+        let limits = LineLimits::DEFAULT;
         let telling = Telling {
             text_ends: true,
             call_ends: CallEnds::AtOnce,
@@ -81,7 +81,7 @@ impl Wire for Responses {
     }
 }
 
-fn input(request: &Request<'_>) -> Vec<Value> {
+fn input(request: &ModelRequest<'_>) -> Vec<Value> {
     let mut items = Vec::new();
     if !request.system.is_empty() {
         let system = history::plain_system(request);
@@ -109,7 +109,7 @@ fn input(request: &Request<'_>) -> Vec<Value> {
     items
 }
 
-fn message(role: &str, content: &Value, request: &Request<'_>) -> Value {
+fn message(role: &str, content: &Value, request: &ModelRequest<'_>) -> Value {
     if request.rules.responses.types_messages {
         json!({"type": "message", "role": role, "content": content})
     } else {
@@ -140,7 +140,7 @@ fn user_parts(content: &Content) -> Vec<Value> {
     }
 }
 
-fn assistant(answer: &Answer<'_>, request: &Request<'_>, items: &mut Vec<Value>) {
+fn assistant(answer: &ReplayedReply<'_>, request: &ModelRequest<'_>, items: &mut Vec<Value>) {
     // The provider refuses items by their name when it does not get the thoughts that led to them.
     let lacks_thoughts = answer.parts.iter().any(|part| match part {
         Part::Thought(block) => sealed(block).is_none(),
@@ -168,9 +168,9 @@ fn sealed(block: &ThinkingBlock) -> Option<Value> {
 fn said(
     text: &str,
     signature: Option<&str>,
-    answer: &Answer<'_>,
+    answer: &ReplayedReply<'_>,
     sends_ids: bool,
-    request: &Request<'_>,
+    request: &ModelRequest<'_>,
 ) -> Value {
     let signature = signature.and_then(Signature::read);
     let mut item = Map::new();
@@ -242,7 +242,7 @@ fn halves(id: &str) -> (String, Option<&str>) {
     (history::plain_id(call, MOST_ID), item)
 }
 
-fn tool_result(result: &ToolResultMessage, request: &Request<'_>) -> Value {
+fn tool_result(result: &ToolResultMessage, request: &ModelRequest<'_>) -> Value {
     let images: Vec<Value> = history::images(&result.content).map(input_image).collect();
     let text = history::result_text(result, request);
     let output = if images.is_empty() {
@@ -256,7 +256,7 @@ fn tool_result(result: &ToolResultMessage, request: &Request<'_>) -> Value {
     json!({"type": "function_call_output", "call_id": call_id, "output": output})
 }
 
-fn tools(request: &Request<'_>) -> Vec<Value> {
+fn tools(request: &ModelRequest<'_>) -> Vec<Value> {
     history::tools(request)
         .into_iter()
         .map(|tool| {

@@ -1,6 +1,6 @@
 //! Server-sent events, as the HTML standard says: lines of fields, events parted by empty lines.
 
-use super::lines::{Limits, LineReader, TooMuch};
+use super::lines::{LineLimits, LineReader, TooMuch};
 
 /// How much is kept of lines that are no fields, to say what came instead.
 const MOST_STRAY: usize = 512;
@@ -21,7 +21,7 @@ struct Fields {
 }
 
 impl EventReader {
-    pub(super) const fn new(limits: Limits) -> Self {
+    pub(super) const fn new(limits: LineLimits) -> Self {
         Self {
             lines: LineReader::new(limits),
             fields: Fields {

@@ -2,8 +2,8 @@
 
 use chitin_contract::ProviderRules;
 use chitin_model::{
-    Api, Endpoint, EventStream, HttpModel, Model, ModelError, Prepared, Request, Retention,
-    StreamEvent, Timeouts,
+    Api, EventStream, HttpModel, Model, ModelEndpoint, ModelError, ModelRequest, ModelTimeouts,
+    Prepared, Retention, StreamEvent,
 };
 use chitin_protocol::message::{AssistantMessage, Message};
 use chitin_protocol::tool::ToolSpec;
@@ -41,8 +41,8 @@ impl Conversation {
         }
     }
 
-    pub(crate) fn request(&self) -> Request<'_> {
-        Request {
+    pub(crate) fn request(&self) -> ModelRequest<'_> {
+        ModelRequest {
             model: "test-model",
             system: &self.system,
             messages: &self.messages,
@@ -81,22 +81,22 @@ pub(crate) const fn api(format: Format) -> Api {
 }
 
 /// Waits that a test can wait for.
-pub(crate) const SHORT: Timeouts = Timeouts {
+pub(crate) const SHORT: ModelTimeouts = ModelTimeouts {
     connect: Duration::from_secs(2),
     first_byte: Duration::from_millis(300),
     idle: Duration::from_millis(200),
 };
 
 /// Waits that never end in a test.
-pub(crate) const LONG: Timeouts = Timeouts {
+pub(crate) const LONG: ModelTimeouts = ModelTimeouts {
     connect: Duration::from_secs(10),
     first_byte: Duration::from_mins(1),
     idle: Duration::from_mins(1),
 };
 
 /// A model that talks to a server of the test kit, with a key.
-pub(crate) fn model(server: &ModelServer, timeouts: Timeouts) -> HttpModel {
-    let endpoint = Endpoint::new(server.url())
+pub(crate) fn model(server: &ModelServer, timeouts: ModelTimeouts) -> HttpModel {
+    let endpoint = ModelEndpoint::new(server.url())
         .with_key(KEY.into())
         .with_timeouts(timeouts);
     HttpModel::new(api(server.format()), "acme", "test-model", endpoint).unwrap()

@@ -5,7 +5,7 @@ use crate::embedding_server::{EmbeddingServer, Reply, numbers};
 use chitin_model::embeddings::{EmbeddingApi, EmbeddingOptions};
 use chitin_model::providers::{Sources, resolve};
 use chitin_model::{
-    BlockingEmbedder, Endpoint, Jitter, ModelError, RemoteEmbedder, RetryPolicy, Timeouts,
+    BlockingEmbedder, Jitter, ModelEndpoint, ModelError, ModelTimeouts, RemoteEmbedder, RetryPolicy,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -30,10 +30,10 @@ fn quick() -> EmbeddingOptions {
 fn embedder(
     api: EmbeddingApi,
     server: &EmbeddingServer,
-    timeouts: Timeouts,
+    timeouts: ModelTimeouts,
     options: EmbeddingOptions,
 ) -> RemoteEmbedder {
-    let endpoint = Endpoint::new(server.url())
+    let endpoint = ModelEndpoint::new(server.url())
         .with_key(KEY.into())
         .with_timeouts(timeouts);
     RemoteEmbedder::new(api, "acme", "small", endpoint, options).unwrap()

@@ -1,7 +1,7 @@
 //! Answers over real sockets, in all four wire formats.
 
 use crate::asking::{self, Conversation, KEY, LONG, collect, done, model, run};
-use chitin_model::{Api, Endpoint, HttpModel, Model, StreamEvent, Tee};
+use chitin_model::{Api, HttpModel, Model, ModelEndpoint, StreamEvent, Tee};
 use chitin_protocol::message::{Block, StopReason};
 use chitin_test::model_server::{Format, ModelServer};
 use serde_json::json;
@@ -184,7 +184,7 @@ fn a_request_tells_when_it_has_gone_out_and_keeps_its_length() {
     use std::io::{Read, Write as _};
 
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let endpoint = Endpoint::new(format!("http://{}", listener.local_addr().unwrap()));
+    let endpoint = ModelEndpoint::new(format!("http://{}", listener.local_addr().unwrap()));
     let model = HttpModel::new(Api::AnthropicMessages, "acme", "test-model", endpoint).unwrap();
     let (answer, may_answer) = std::sync::mpsc::channel::<()>();
     let server = std::thread::spawn(move || {

@@ -1,7 +1,7 @@
 //! What goes wrong over real sockets: a clear error, no hang, what had come is kept, and the key is never shown.
 
 use crate::asking::{self, Conversation, KEY, LONG, SHORT, collect, done, failed, model, run};
-use chitin_model::{Api, Endpoint, HttpModel, Model, ModelError, StreamEvent, Timeouts};
+use chitin_model::{Api, HttpModel, Model, ModelEndpoint, ModelError, ModelTimeouts, StreamEvent};
 use chitin_protocol::message::{AssistantMessage, StopReason};
 use chitin_test::model_server::{Format, ModelServer};
 use futures_util::StreamExt;
@@ -20,7 +20,7 @@ fn error_of(format: Format, script: &str) -> ModelError {
     .unwrap_err()
 }
 
-fn partial(format: Format, script: &str, timeouts: Timeouts) -> AssistantMessage {
+fn partial(format: Format, script: &str, timeouts: ModelTimeouts) -> AssistantMessage {
     let server = ModelServer::start(format, script);
     let events = run(asking::ask(
         &model(&server, timeouts),
@@ -226,7 +226,7 @@ fn a_server_that_is_not_there_is_named() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
-    let endpoint = Endpoint::new(format!("http://{address}")).with_key(KEY.into());
+    let endpoint = ModelEndpoint::new(format!("http://{address}")).with_key(KEY.into());
     let model = HttpModel::new(Api::AnthropicMessages, "acme", "m", endpoint).unwrap();
     let error = run(asking::ask(&model, &Conversation::saying("hi"))).unwrap_err();
     let text = error.to_string();
@@ -333,7 +333,7 @@ fn broken_arguments_are_passed_on_as_such() {
 #[test]
 fn further_headers_are_sent_and_kept_like_keys() {
     let server = ModelServer::start(Format::Completions, r#"{"text":"in"}"#);
-    let mut endpoint = Endpoint::new(server.url());
+    let mut endpoint = ModelEndpoint::new(server.url());
     endpoint.headers = vec![("x-team".to_owned(), SecretString::from("team-secret"))];
     let model = HttpModel::new(Api::OpenaiCompletions, "acme", "m", endpoint).unwrap();
     let (prepared, _) = run(async {
@@ -351,7 +351,7 @@ fn further_headers_are_sent_and_kept_like_keys() {
 
 #[test]
 fn a_key_that_no_header_can_carry_is_refused_unseen() {
-    let endpoint = Endpoint::new("http://127.0.0.1:9").with_key("ключ-ключ-ключ".into());
+    let endpoint = ModelEndpoint::new("http://127.0.0.1:9").with_key("ключ-ключ-ключ".into());
     let model = HttpModel::new(Api::Ollama, "acme", "m", endpoint).unwrap();
     let error = run(asking::ask(&model, &Conversation::saying("hi"))).unwrap_err();
     assert!(
@@ -364,7 +364,7 @@ fn a_key_that_no_header_can_carry_is_refused_unseen() {
 #[test]
 fn a_server_without_tls_is_not_talked_to_in_clear() {
     let server = ModelServer::start(Format::Anthropic, r#"{"text":"in"}"#);
-    let endpoint = Endpoint::new(server.url().replacen("http:", "https:", 1))
+    let endpoint = ModelEndpoint::new(server.url().replacen("http:", "https:", 1))
         .with_key(KEY.into())
         .with_timeouts(SHORT);
     let model = HttpModel::new(Api::AnthropicMessages, "acme", "m", endpoint).unwrap();
@@ -381,7 +381,7 @@ fn a_server_without_tls_is_not_talked_to_in_clear() {
 #[test]
 fn a_proxy_is_used_when_it_is_handed_in() {
     let proxy = ModelServer::start(Format::Anthropic, "");
-    let mut endpoint = Endpoint::new("http://models.invalid:8080").with_key(KEY.into());
+    let mut endpoint = ModelEndpoint::new("http://models.invalid:8080").with_key(KEY.into());
     endpoint.proxy = Some(SecretString::from(format!(
         "http://me:hunter2-hunter2@{}",
         proxy.origin().trim_start_matches("http://")

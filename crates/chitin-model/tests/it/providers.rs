@@ -4,7 +4,7 @@ use crate::asking::{self, Conversation, done, run};
 use chitin_model::providers::{
     ResolveError, ResolvedModel, Sources, TABLE, local_models, pick_default, resolve,
 };
-use chitin_model::{Api, Endpoint};
+use chitin_model::{Api, ModelEndpoint};
 use chitin_protocol::settings::{KeyHeaderSetting, ProviderSettings};
 use chitin_test::TestEnv;
 use chitin_test::model_server::{Format, ModelServer};
@@ -61,7 +61,7 @@ fn nothing() -> Outside {
     Outside::new(&json!({}), Value::Null, &[])
 }
 
-fn endpoint(model: &ResolvedModel) -> &Endpoint {
+fn endpoint(model: &ResolvedModel) -> &ModelEndpoint {
     model.endpoint.as_ref().unwrap()
 }
 

@@ -1,8 +1,8 @@
 //! Whom TLS trusts: the usual authorities, and those of a file that the user names.
 
 use crate::asking::{self, Conversation, LONG, run};
-use chitin_model::http::{OWN_AUTHORITIES, Trust, make_client};
-use chitin_model::{Api, Endpoint, HttpModel, ModelError};
+use chitin_model::http::{OWN_AUTHORITIES, TlsRoots, make_client};
+use chitin_model::{Api, HttpModel, ModelEndpoint, ModelError};
 use chitin_test::model_server::{Format, ModelServer};
 use chitin_test::tls::{Authority, Front};
 use proptest::prelude::*;
@@ -16,8 +16,8 @@ fn server(authority: &Authority) -> (ModelServer, Front) {
     (server, front)
 }
 
-fn ask(front: &Front, trust: Trust) -> Result<(), ModelError> {
-    let endpoint = Endpoint::new(format!("https://{}", front.address()))
+fn ask(front: &Front, trust: TlsRoots) -> Result<(), ModelError> {
+    let endpoint = ModelEndpoint::new(format!("https://{}", front.address()))
         .with_key("sk-test-key".into())
         .with_timeouts(LONG)
         .with_trust(trust);
@@ -29,7 +29,7 @@ fn ask(front: &Front, trust: Trust) -> Result<(), ModelError> {
 fn a_model_behind_a_companys_proxy_answers_when_its_authority_is_named() {
     let authority = Authority::new();
     let (server, front) = server(&authority);
-    ask(&front, Trust::with_file(authority.file())).unwrap();
+    ask(&front, TlsRoots::with_file(authority.file())).unwrap();
     assert_eq!(server.requests().len(), 1);
 }
 
@@ -37,7 +37,7 @@ fn a_model_behind_a_companys_proxy_answers_when_its_authority_is_named() {
 fn without_it_no_key_is_sent_and_the_certificate_and_the_variable_are_named() {
     let authority = Authority::new();
     let (server, front) = server(&authority);
-    let said = ask(&front, Trust::default()).unwrap_err().to_string();
+    let said = ask(&front, TlsRoots::default()).unwrap_err().to_string();
     assert!(
         said.contains("certificate") && said.contains(OWN_AUTHORITIES),
         "{said}"
@@ -49,7 +49,7 @@ fn without_it_no_key_is_sent_and_the_certificate_and_the_variable_are_named() {
 fn a_certificate_for_another_host_is_refused_whoever_signed_it() {
     let authority = Authority::for_names("DNS:elsewhere.example");
     let (server, front) = server(&authority);
-    let trust = Trust::with_file(authority.file());
+    let trust = TlsRoots::with_file(authority.file());
     let said = ask(&front, trust).unwrap_err().to_string();
     assert!(said.contains("another host"), "{said}");
     assert!(server.requests().is_empty());
@@ -57,7 +57,7 @@ fn a_certificate_for_another_host_is_refused_whoever_signed_it() {
 
 /// Says why a file cannot be used.
 fn problem(file: &Path) -> String {
-    Trust::with_file(file).tls().unwrap_err()
+    TlsRoots::with_file(file).tls().unwrap_err()
 }
 
 #[test]
@@ -92,14 +92,14 @@ fn a_file_that_cannot_be_used_is_named_with_the_variable_and_never_passed_over()
 /// Plain HTTP needs no authorities, so a file that is not there is no harm to it.
 #[test]
 fn the_file_is_read_only_when_tls_is_spoken_and_then_once() {
-    let missing = Trust::with_file("/nowhere/at/all.pem");
-    let plain = Endpoint::new("http://127.0.0.1:9").with_trust(missing.clone());
+    let missing = TlsRoots::with_file("/nowhere/at/all.pem");
+    let plain = ModelEndpoint::new("http://127.0.0.1:9").with_trust(missing.clone());
     assert!(make_client(&plain).is_ok());
-    let secure = Endpoint::new("https://127.0.0.1:9").with_trust(missing);
+    let secure = ModelEndpoint::new("https://127.0.0.1:9").with_trust(missing);
     assert!(make_client(&secure).is_err());
 
     let authority = Authority::new();
-    let trust = Trust::with_file(authority.file());
+    let trust = TlsRoots::with_file(authority.file());
     trust.tls().unwrap();
     std::fs::remove_file(authority.file()).unwrap();
     assert!(trust.clone().tls().is_ok(), "what was read is kept");
@@ -115,7 +115,7 @@ fn a_bundle_counts_with_all_that_can_be_used_of_it() {
     text.extend(std::fs::read(authority.file()).unwrap());
     std::fs::write(&bundle, text).unwrap();
     let (_server, front) = server(&authority);
-    ask(&front, Trust::with_file(bundle)).unwrap();
+    ask(&front, TlsRoots::with_file(bundle)).unwrap();
 }
 
 proptest! {

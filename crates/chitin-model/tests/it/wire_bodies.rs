@@ -2,9 +2,9 @@
 
 use crate::wire_given::{APIS, Given, RULES};
 use chitin_contract::ProviderRules;
-use chitin_model::cost::Prices;
+use chitin_model::cost::TokenPrices;
 use chitin_model::wire::{self, cache};
-use chitin_model::{Api, ModelError, Request, Retention};
+use chitin_model::{Api, ModelError, ModelRequest, Retention};
 use chitin_protocol::message::Usage;
 use serde_json::{Map, Value, json};
 
@@ -332,7 +332,7 @@ fn deep_thought_is_asked_for_in_each_formats_words() {
         "there is room for the answer"
     );
     let adaptive = |model: &'static str| {
-        let request = Request {
+        let request = ModelRequest {
             model,
             ..given.request(CANONICAL)
         };
@@ -429,7 +429,7 @@ fn base_urls_are_joined_however_they_are_written() {
 
 #[test]
 fn tokens_cost_what_the_prices_say() {
-    let prices = Prices {
+    let prices = TokenPrices {
         input: 3.0,
         output: 15.0,
         cache_read: 0.3,

@@ -3,7 +3,7 @@
 use crate::wire_given::{APIS, answer, last, names, read};
 use chitin_contract::ProviderRules;
 use chitin_model::stream::StreamEvent;
-use chitin_model::wire::{self, Limits};
+use chitin_model::wire::{self, LineLimits};
 use chitin_model::{Api, ModelError};
 use chitin_protocol::message::{Block, StopReason};
 use serde_json::json;
@@ -193,7 +193,7 @@ fn a_line_without_end_is_not_kept_forever() {
             decoder.feed(begin.as_bytes(), &mut events).expect("bytes");
             decoder.feed(b"\ndata: \"", &mut events).expect("bytes");
             let mut result = Ok(());
-            for _ in 0..=Limits::DEFAULT.line / piece.len() {
+            for _ in 0..=LineLimits::DEFAULT.line / piece.len() {
                 result = decoder.feed(&piece, &mut events);
                 if result.is_err() || matches!(events.last(), Some(StreamEvent::Failed(_))) {
                     break;
@@ -214,7 +214,7 @@ fn a_line_without_end_is_not_kept_forever() {
 fn blocks_without_end_are_not_kept_forever() {
     let begin = json!({"type": "message_start", "message": {}});
     let mut stream = format!("data: {begin}\n\n");
-    for index in 0..=Limits::DEFAULT.blocks {
+    for index in 0..=LineLimits::DEFAULT.blocks {
         let block = json!({"type": "content_block_start", "index": index, "content_block": {"type": "text"}});
         stream.extend(["data: ", &block.to_string(), "\n\n"]);
     }
@@ -222,5 +222,8 @@ fn blocks_without_end_are_not_kept_forever() {
     let (events, end) = read(api, &ProviderRules::CANONICAL, stream.as_bytes(), 1 << 16);
     end.expect("something had come");
     assert_eq!(last(&events).stop_reason, Some(StopReason::Error));
-    assert_eq!(last(&events).content.blocks().len(), Limits::DEFAULT.blocks);
+    assert_eq!(
+        last(&events).content.blocks().len(),
+        LineLimits::DEFAULT.blocks
+    );
 }

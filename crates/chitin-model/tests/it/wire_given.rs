@@ -3,7 +3,7 @@
 use chitin_contract::ProviderRules;
 use chitin_model::stream::StreamEvent;
 use chitin_model::wire;
-use chitin_model::{Api, ModelError, Request, Retention};
+use chitin_model::{Api, ModelError, ModelRequest, Retention};
 use chitin_protocol::message::{AssistantMessage, Message};
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Map, Value, json};
@@ -217,8 +217,8 @@ impl Given {
         given
     }
 
-    pub(crate) fn request<'a>(&'a self, rules: &'a ProviderRules) -> Request<'a> {
-        Request {
+    pub(crate) fn request<'a>(&'a self, rules: &'a ProviderRules) -> ModelRequest<'a> {
+        ModelRequest {
             model: "m",
             system: &self.system,
             messages: &self.messages,

@@ -1,7 +1,7 @@
 //! Finding out whether a directory is an OpenClaw workspace.
 
 use crate::compat::{MEMORY_FILE, SURFACES};
-use chitin_guard::{EntryKind, Links, Root};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, Root};
 use serde::Serialize;
 use std::path::Path;
 
@@ -67,7 +67,7 @@ pub fn detect(workspace: &Path, home: &Path) -> Detected {
     if let Ok(root) = Root::open(workspace) {
         let names = SURFACES.iter().map(|(_, file)| *file);
         for name in names.chain([MEMORY_FILE]) {
-            if stands(&root, Path::new(name)) == Some(EntryKind::File) {
+            if stands(&root, Path::new(name)) == Some(DirectoryEntryKind::File) {
                 let kind = match name {
                     MEMORY_FILE => DetectedKind::Other,
                     _ if PROMPTS.contains(&name) => DetectedKind::Prompt,
@@ -83,8 +83,18 @@ pub fn detect(workspace: &Path, home: &Path) -> Detected {
     }
     if let Ok(root) = Root::open(home) {
         for (name, entry, kind, slash) in [
-            (USER_CONFIG, EntryKind::File, DetectedKind::Config, ""),
-            (USER_SKILLS, EntryKind::Directory, DetectedKind::Skills, "/"),
+            (
+                USER_CONFIG,
+                DirectoryEntryKind::File,
+                DetectedKind::Config,
+                "",
+            ),
+            (
+                USER_SKILLS,
+                DirectoryEntryKind::Directory,
+                DetectedKind::Skills,
+                "/",
+            ),
         ] {
             let path = Path::new(USER_DIRECTORY).join(name);
             if stands(&root, &path) == Some(entry) {
@@ -104,6 +114,8 @@ pub fn detect(workspace: &Path, home: &Path) -> Detected {
 }
 
 /// What a name stands for in the end: a user may well keep these places elsewhere and link to them.
-fn stands(root: &Root, path: &Path) -> Option<EntryKind> {
-    root.walk(path, &Links::Anywhere).ok().map(|end| end.kind)
+fn stands(root: &Root, path: &Path) -> Option<DirectoryEntryKind> {
+    root.walk(path, &LinkPolicy::Anywhere)
+        .ok()
+        .map(|end| end.kind)
 }

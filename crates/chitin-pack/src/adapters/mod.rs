@@ -6,10 +6,10 @@ mod table;
 
 pub use detect::{Detected, DetectedFile, DetectedKind, DetectedScope, detect};
 pub use openclaw::{OpenClawOptions, PRESETS, openclaw};
-pub use table::{ADAPTER_VERSION, Adapter, Support, Target, TargetKind, adapter, all};
+pub use table::{ADAPTER_VERSION, Adapter, AdapterTarget, Support, TargetKind, adapter, all};
 
 use crate::error::{ErrorClass, PackError};
-use crate::warning::Warning;
+use crate::warning::PackWarning;
 use serde_json::{Map, Value, json};
 
 /// What an adapter's object keeps (rule P12). Everything else in it belongs to the reader.
@@ -39,7 +39,7 @@ const ADAPTER_OPTION_UNKNOWN: &str = "ADAPTER_OPTION_UNKNOWN";
 /// Completes what a definition says of its adapter. `{"use": name, "options": {…}}` is that adapter with its defaults, and
 /// options may stand beside `use` as well; anything else is taken as it stands, without the members that no config holds.
 /// What is not used is said.
-pub fn expand(value: &Value) -> Result<(Value, Vec<Warning>), PackError> {
+pub fn expand(value: &Value) -> Result<(Value, Vec<PackWarning>), PackError> {
     let Value::Object(members) = value else {
         return Err(PackError::new(
             ErrorClass::MissingAdapter,
@@ -89,7 +89,7 @@ pub fn expand(value: &Value) -> Result<(Value, Vec<Warning>), PackError> {
 fn named_adapter(
     name: &str,
     members: &Map<String, Value>,
-) -> Result<(Value, Vec<Warning>), PackError> {
+) -> Result<(Value, Vec<PackWarning>), PackError> {
     let Some(known) = adapter(name) else {
         let message = format!("`{}` is not a known adapter", name.escape_debug());
         let names = all().iter().map(|known| known.name);
@@ -115,7 +115,7 @@ fn named_adapter(
 }
 
 /// Says which names were not understood, and what was perhaps meant.
-fn unknown(options: &OpenClawOptions) -> Vec<Warning> {
+fn unknown(options: &OpenClawOptions) -> Vec<PackWarning> {
     const KNOWN: [&str; 4] = ["model", "modelParams", "workspace", "config"];
     let warning = |name: &String| {
         let reason = OTHERS.iter().find(|(known, _)| known == name);
@@ -129,7 +129,7 @@ fn unknown(options: &OpenClawOptions) -> Vec<Warning> {
             }
         };
         let message = format!("`adapter.{}` is not used: {reason}", name.escape_debug());
-        Warning::new(ADAPTER_OPTION_UNKNOWN, message)
+        PackWarning::new(ADAPTER_OPTION_UNKNOWN, message)
     };
     options.unknown.iter().map(warning).collect()
 }

@@ -45,7 +45,7 @@ pub enum TargetKind {
 
 /// Something that the adapter writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target {
+pub struct AdapterTarget {
     /// What it is.
     pub kind: TargetKind,
     /// Where it stands in the project.
@@ -64,7 +64,7 @@ pub struct Adapter {
     /// What it can hold, in the order of this list.
     pub features: [(&'static str, Support); 11],
     /// What it writes.
-    pub targets: &'static [Target],
+    pub targets: &'static [AdapterTarget],
 }
 
 impl Adapter {
@@ -163,16 +163,16 @@ const fn features(of: [Support; 8]) -> [(&'static str, Support); 11] {
     ]
 }
 
-const fn file(path: &'static str, description: &'static str) -> Target {
-    Target {
+const fn file(path: &'static str, description: &'static str) -> AdapterTarget {
+    AdapterTarget {
         kind: TargetKind::File,
         path,
         description,
     }
 }
 
-const fn directory(path: &'static str, description: &'static str) -> Target {
-    Target {
+const fn directory(path: &'static str, description: &'static str) -> AdapterTarget {
+    AdapterTarget {
         kind: TargetKind::Directory,
         path,
         description,

@@ -17,8 +17,8 @@ fn pack(files: &Files) -> Result<Vec<u8>, PackError> {
 
 fn unpack(bytes: &[u8]) -> Result<Files, PackError> {
     let mut files = Files::new();
-    read(bytes, Limits::bytes(1 << 20), |entry, content| {
-        if let EntryKind::File { executable, .. } = entry.kind {
+    read(bytes, ArchiveLimits::bytes(1 << 20), |entry, content| {
+        if let ArchiveEntryKind::File { executable, .. } = entry.kind {
             let mut bytes = Vec::new();
             content
                 .read_to_end(&mut bytes)
@@ -90,7 +90,10 @@ fn what_is_cut_off_or_has_something_behind_it_is_refused() {
     let mut bytes = gzip.finish().unwrap();
     assert_eq!(&bytes[..10], b"\x1f\x8b\x08\0\0\0\0\0\0\xff");
     let through = |bytes: &[u8]| {
-        read(decompress(bytes), Limits::bytes(1 << 20), |_, _| Ok(())).map_err(|e| e.class())
+        read(decompress(bytes), ArchiveLimits::bytes(1 << 20), |_, _| {
+            Ok(())
+        })
+        .map_err(|e| e.class())
     };
     assert_eq!(through(&bytes), Ok(()));
     for cut in [5, 12, bytes.len() / 2, bytes.len() - 9, bytes.len() - 1] {
@@ -120,7 +123,7 @@ fn a_bomb_stops_at_the_limit() {
     assert!(bomb.len() < 100_000);
     let error = read(
         decompress(bomb.as_slice()),
-        Limits::bytes(1 << 20),
+        ArchiveLimits::bytes(1 << 20),
         |_, _| Ok(()),
     )
     .unwrap_err();
@@ -150,7 +153,7 @@ proptest! {
         for (at, byte) in changes {
             tar[at] = byte;
         }
-        let _ = read(tar.as_slice(), Limits::bytes(1 << 20), |entry, _| {
+        let _ = read(tar.as_slice(), ArchiveLimits::bytes(1 << 20), |entry, _| {
             assert!(check_path(&entry.path).is_ok());
             Ok(())
         });

@@ -19,14 +19,14 @@ const PREFIX: std::ops::Range<usize> = 345..500;
 
 /// The kinds of entries that are written or understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HeaderKind {
     File,
     Directory,
     /// Longer facts about the next entry.
     Extended,
 }
 
-impl Kind {
+impl HeaderKind {
     const fn flag(self) -> u8 {
         match self {
             Self::File => b'0',
@@ -37,12 +37,17 @@ impl Kind {
 }
 
 /// Writes a header; `None` when the path does not fit and needs an extended header before it.
-pub(super) fn build(path: &str, kind: Kind, executable: bool, size: u64) -> Option<[u8; BLOCK]> {
+pub(super) fn build(
+    path: &str,
+    kind: HeaderKind,
+    executable: bool,
+    size: u64,
+) -> Option<[u8; BLOCK]> {
     let (prefix, name) = split(path)?;
     let mut header = [0; BLOCK];
     header[..name.len()].copy_from_slice(name.as_bytes());
     header[PREFIX.start..PREFIX.start + prefix.len()].copy_from_slice(prefix.as_bytes());
-    let mode = if kind == Kind::Directory || executable {
+    let mode = if kind == HeaderKind::Directory || executable {
         0o755
     } else {
         0o644

@@ -10,9 +10,9 @@ mod read;
 mod write;
 
 pub use gzip::{Compressor, compress, decompress};
-pub use path::{Seen, check as check_path};
+pub use path::{SeenPaths, check as check_path};
 pub(crate) use read::broken;
-pub use read::{Entry, EntryKind, Limits, read};
+pub use read::{ArchiveEntry, ArchiveEntryKind, ArchiveLimits, read};
 pub use write::TarWriter;
 
 #[cfg(test)]

@@ -49,12 +49,12 @@ pub fn check(path: &str) -> Result<(), PackError> {
 /// The paths that an archive holds so far, to refuse a second one of the same name, or one that differs in case only: not
 /// every file system could hold both.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct SeenPaths {
     files: HashSet<String>,
     name_bytes: usize,
 }
 
-impl Seen {
+impl SeenPaths {
     /// Notes a file's path.
     pub fn add(&mut self, path: &str) -> Result<(), PackError> {
         self.name_bytes += path.len();

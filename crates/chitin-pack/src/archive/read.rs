@@ -1,20 +1,20 @@
 //! Archive in, files out; anything odd refuses the whole (rule P42).
 
 use super::header::{self, BLOCK};
-use super::path::{MAX_PATH_BYTES, Seen};
+use super::path::{MAX_PATH_BYTES, SeenPaths};
 use crate::error::{ErrorClass, PackError};
 use std::io::{self, Read};
 
 /// How much an archive may hold.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct ArchiveLimits {
     /// Bytes of the whole archive, headers included.
     pub bytes: u64,
     /// Entries.
     pub entries: usize,
 }
 
-impl Limits {
+impl ArchiveLimits {
     /// That many bytes, and a sane number of entries.
     pub const fn bytes(bytes: u64) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl Limits {
 
 /// What an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum ArchiveEntryKind {
     /// A file.
     File {
         /// Whether it may be run.
@@ -40,25 +40,25 @@ pub enum EntryKind {
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct ArchiveEntry {
     /// The path, safe to join to a root; a directory's has no `/` at its end.
     pub path: String,
     /// What it is.
-    pub kind: EntryKind,
+    pub kind: ArchiveEntryKind,
 }
 
 /// Reads an archive to its end and shows each entry with its content, in order. What the visitor leaves unread is passed
 /// over.
 pub fn read(
     source: impl Read,
-    limits: Limits,
-    mut visit: impl FnMut(&Entry, &mut dyn Read) -> Result<(), PackError>,
+    limits: ArchiveLimits,
+    mut visit: impl FnMut(&ArchiveEntry, &mut dyn Read) -> Result<(), PackError>,
 ) -> Result<(), PackError> {
     let mut reader = Reader {
         source,
         left: limits.bytes,
     };
-    let mut seen = Seen::default();
+    let mut seen = SeenPaths::default();
     let mut longer: Option<Vec<u8>> = None;
     let mut block = [0; BLOCK];
     for _ in 0..=limits.entries {
@@ -72,11 +72,11 @@ pub fn read(
         }
         let parsed = header::parse(&block).ok_or_else(|| damaged("a header is not one"))?;
         let kind = match parsed.flag {
-            b'0' | 0 => EntryKind::File {
+            b'0' | 0 => ArchiveEntryKind::File {
                 executable: parsed.executable,
                 size: parsed.size,
             },
-            b'5' => EntryKind::Directory,
+            b'5' => ArchiveEntryKind::Directory,
             b'x' => {
                 longer = reader.extended(parsed.size)?.or(longer);
                 continue;
@@ -86,17 +86,17 @@ pub fn read(
         let raw = longer.take().unwrap_or(parsed.path);
         let path = safe_path(&raw, kind)?;
         match kind {
-            EntryKind::File { .. } => seen.add(&path)?,
-            EntryKind::Directory if parsed.size > 0 => {
+            ArchiveEntryKind::File { .. } => seen.add(&path)?,
+            ArchiveEntryKind::Directory if parsed.size > 0 => {
                 return Err(damaged("a directory has content"));
             }
-            EntryKind::Directory => {}
+            ArchiveEntryKind::Directory => {}
         }
         if let Some(parent) = seen.file_above(&path) {
             let message = format!("`{}` is both a file and a directory", parent.escape_debug());
             return Err(PackError::new(ErrorClass::DuplicatePath, message));
         }
-        let entry = Entry { path, kind };
+        let entry = ArchiveEntry { path, kind };
         let mut content = (&mut reader).take(parsed.size);
         visit(&entry, &mut content)?;
         let unread = content.limit();
@@ -196,11 +196,11 @@ fn next_record<'r>(rest: &mut &'r [u8]) -> Option<(&'r [u8], &'r [u8])> {
     Some((&record[..equals], &record[equals + 1..]))
 }
 
-fn safe_path(raw: &[u8], kind: EntryKind) -> Result<String, PackError> {
+fn safe_path(raw: &[u8], kind: ArchiveEntryKind) -> Result<String, PackError> {
     let text = std::str::from_utf8(raw).map_err(|_| unsafe_path(raw))?;
     let path = match kind {
-        EntryKind::Directory => text.strip_suffix('/').unwrap_or(text),
-        EntryKind::File { .. } => text,
+        ArchiveEntryKind::Directory => text.strip_suffix('/').unwrap_or(text),
+        ArchiveEntryKind::File { .. } => text,
     };
     match super::path::check(path) {
         Ok(()) => Ok(path.to_owned()),

@@ -1,7 +1,7 @@
 //! Files in, archive out.
 
-use super::header::{self, BLOCK, Kind, TRAILER};
-use super::path::{self, Seen};
+use super::header::{self, BLOCK, HeaderKind, TRAILER};
+use super::path::{self, SeenPaths};
 use crate::error::{ErrorClass, PackError};
 use std::io::{self, Read, Write};
 
@@ -12,7 +12,7 @@ const ZEROS: [u8; TRAILER] = [0; TRAILER];
 pub struct TarWriter<W> {
     out: W,
     previous: String,
-    seen: Seen,
+    seen: SeenPaths,
     buffer: Vec<u8>,
 }
 
@@ -22,7 +22,7 @@ impl<W: Write> TarWriter<W> {
         Self {
             out,
             previous: String::new(),
-            seen: Seen::default(),
+            seen: SeenPaths::default(),
             buffer: vec![0; 64 * 1024],
         }
     }
@@ -48,11 +48,11 @@ impl<W: Write> TarWriter<W> {
         for (end, _) in path.match_indices('/') {
             let directory = &path[..=end];
             if !self.previous.starts_with(directory) {
-                self.entry(directory, Kind::Directory, false, 0)?;
+                self.entry(directory, HeaderKind::Directory, false, 0)?;
             }
         }
         path.clone_into(&mut self.previous);
-        self.entry(path, Kind::File, executable, size)?;
+        self.entry(path, HeaderKind::File, executable, size)?;
         self.content(path, size, content)
     }
 
@@ -66,7 +66,7 @@ impl<W: Write> TarWriter<W> {
     fn entry(
         &mut self,
         path: &str,
-        kind: Kind,
+        kind: HeaderKind,
         executable: bool,
         size: u64,
     ) -> Result<(), PackError> {
@@ -77,7 +77,7 @@ impl<W: Write> TarWriter<W> {
         let length = facts.len() as u64;
         let short = shortened(path);
         let headers = [
-            header::build("././@PaxHeader", Kind::Extended, false, length),
+            header::build("././@PaxHeader", HeaderKind::Extended, false, length),
             header::build(&short, kind, executable, size),
         ];
         let [Some(extended), Some(plain)] = headers else {

@@ -6,7 +6,7 @@ mod manifest;
 pub use descriptor::Descriptor;
 pub use manifest::{MAX_MANIFEST_BYTES, Manifest};
 
-use crate::archive::{self, Entry, Limits};
+use crate::archive::{self, ArchiveEntry, ArchiveLimits};
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
@@ -114,7 +114,7 @@ impl Artifact {
         &self,
         kind: LayerKind,
         limit: u64,
-        visit: impl FnMut(&Entry, &mut dyn Read) -> Result<(), PackError>,
+        visit: impl FnMut(&ArchiveEntry, &mut dyn Read) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
         let Some(descriptor) = self.layer(kind) else {
             return Ok(());
@@ -125,7 +125,11 @@ impl Artifact {
         }
         verify_blob(self.blobs.as_ref(), descriptor)?;
         let source = self.blobs.open(&descriptor.digest)?;
-        archive::read(archive::decompress(source), Limits::bytes(limit), visit)
+        archive::read(
+            archive::decompress(source),
+            ArchiveLimits::bytes(limit),
+            visit,
+        )
     }
 }
 

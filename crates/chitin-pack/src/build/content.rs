@@ -4,7 +4,7 @@ use super::tree::{Collected, LeftOut};
 use crate::compat::SKILL_FILE;
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{LayerKind, MB};
-use crate::warning::Warning;
+use crate::warning::PackWarning;
 use std::collections::HashSet;
 
 /// Larger files deserve a word.
@@ -84,16 +84,16 @@ fn surfaces(collected: &Collected) -> Result<(), PackError> {
 }
 
 /// Returns what deserves a word about a layer's files.
-pub(super) fn warnings(kind: LayerKind, collected: &Collected) -> Vec<Warning> {
+pub(super) fn warnings(kind: LayerKind, collected: &Collected) -> Vec<PackWarning> {
     let mut warnings = Vec::new();
     if collected.files.is_empty() {
         let message = format!("the {} layer is empty", kind.name());
-        warnings.push(Warning::new("EMPTY_DIRECTORY", message).layer(kind.name()));
+        warnings.push(PackWarning::new("EMPTY_DIRECTORY", message).layer(kind.name()));
     }
     for file in &collected.files {
         if file.fingerprint.size > LARGE_FILE {
             let message = format!("`{}` is larger than 10 MB", file.path.escape_debug());
-            let warning = Warning::new("LARGE_FILE", message).layer(kind.name());
+            let warning = PackWarning::new("LARGE_FILE", message).layer(kind.name());
             warnings.push(warning.target(file.path.as_str()));
         }
     }
@@ -104,11 +104,11 @@ pub(super) fn warnings(kind: LayerKind, collected: &Collected) -> Vec<Warning> {
         .sum();
     if kind == LayerKind::Knowledge && bytes > LARGE_KNOWLEDGE {
         let message = "the knowledge layer is larger than 100 MB";
-        warnings.push(Warning::new("LARGE_LAYER", message).layer(kind.name()));
+        warnings.push(PackWarning::new("LARGE_LAYER", message).layer(kind.name()));
     }
     for path in &collected.never {
         let message = format!("`{}` is state and stays behind", path.escape_debug());
-        let warning = Warning::new("STATE_NOT_PACKED", message).layer(kind.name());
+        let warning = PackWarning::new("STATE_NOT_PACKED", message).layer(kind.name());
         warnings.push(warning.target(path.as_str()));
     }
     warnings

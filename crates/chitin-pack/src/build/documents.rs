@@ -5,14 +5,16 @@ use super::links::{relative_links, resolve};
 use super::memory::Layers;
 use super::options::LinkMode;
 use super::refusal;
-use super::tree::{Collected, Source, Tree};
-use crate::archive::{Seen, check_path};
+use super::tree::{Collected, LayerSource, Tree};
+use crate::archive::{SeenPaths, check_path};
 use crate::compat::{MEMORY_FILE, SURFACES};
 use crate::error::PackError;
 use crate::layer::{LayerKind, MB};
 use crate::materialize::is_forbidden;
-use crate::warning::Warning;
-use chitin_guard::{EntryKind, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
+use crate::warning::PackWarning;
+use chitin_guard::{
+    DirectoryEntryKind, Hardlinks, LinkPolicy, Oversized, ReadError, ReadPolicy, Root,
+};
 use chitin_workspace::adapter::EXTENSION_FILES;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -49,14 +51,14 @@ const DOCUMENT_NOT_PACKED: &str = "DOCUMENT_NOT_PACKED";
 #[derive(Debug, Default)]
 pub(super) struct Documents {
     pub(super) collected: Collected,
-    pub(super) warnings: Vec<Warning>,
+    pub(super) warnings: Vec<PackWarning>,
 }
 
 /// Follows the links of files, which stand at the given paths of the workspace.
 pub(super) fn follow(
     root: &Root,
     tree: &Tree<'_>,
-    files: &[(String, Source)],
+    files: &[(String, LayerSource)],
     links: LinkMode,
     layers: &mut Layers<'_>,
 ) -> Result<Documents, PackError> {
@@ -64,27 +66,27 @@ pub(super) fn follow(
         root,
         tree,
         links: match links {
-            LinkMode::Refuse => Links::Refuse,
-            LinkMode::Flatten => Links::EndInside,
+            LinkMode::Refuse => LinkPolicy::Refuse,
+            LinkMode::Flatten => LinkPolicy::EndInside,
         },
         warnings: BTreeMap::new(),
         found: BTreeMap::new(),
         bytes: 0,
     };
-    let linking: Vec<Source> = files.iter().map(|(_, source)| source.clone()).collect();
+    let linking: Vec<LayerSource> = files.iter().map(|(_, source)| source.clone()).collect();
     let targets = match layers.remembered_links(root, &linking, |target| search.look(target)) {
         Some(targets) => targets,
         None => search.scan(files)?,
     };
     let ends = targets.iter().filter_map(|target| search.look(target));
-    let looked_at: Vec<Source> = linking.into_iter().chain(ends).collect();
+    let looked_at: Vec<LayerSource> = linking.into_iter().chain(ends).collect();
     search.warnings.clear();
     for target in &targets {
         search.take(target);
     }
     layers.remember_links(root, &looked_at, targets);
     let mut collected = Collected::default();
-    let mut seen = Seen::default();
+    let mut seen = SeenPaths::default();
     for (path, source) in search.found {
         check_path(&path)?;
         seen.add(&path)?;
@@ -100,16 +102,16 @@ pub(super) fn follow(
 struct Search<'t> {
     root: &'t Root,
     tree: &'t Tree<'t>,
-    links: Links,
-    warnings: BTreeMap<String, Warning>,
-    found: BTreeMap<String, Source>,
+    links: LinkPolicy,
+    warnings: BTreeMap<String, PackWarning>,
+    found: BTreeMap<String, LayerSource>,
     bytes: u64,
 }
 
 impl Search<'_> {
     /// Reads every text and every document that is found on the way; returns all paths that links lead to.
-    fn scan(&mut self, files: &[(String, Source)]) -> Result<Vec<String>, PackError> {
-        let mut waiting: VecDeque<(String, Source)> = files
+    fn scan(&mut self, files: &[(String, LayerSource)]) -> Result<Vec<String>, PackError> {
+        let mut waiting: VecDeque<(String, LayerSource)> = files
             .iter()
             .filter(|(path, _)| is_text(path))
             .cloned()
@@ -143,12 +145,12 @@ impl Search<'_> {
         Ok(targets.into_iter().collect())
     }
 
-    fn read(&self, source: &Source) -> Result<Option<String>, PackError> {
+    fn read(&self, source: &LayerSource) -> Result<Option<String>, PackError> {
         if source.fingerprint.size > MAX_TEXT_BYTES {
             return Ok(None);
         }
         let policy = ReadPolicy {
-            links: Links::Refuse,
+            links: LinkPolicy::Refuse,
             hardlinks: Hardlinks::Refuse,
             max_bytes: MAX_TEXT_BYTES,
             oversized: Oversized::Refuse,
@@ -161,7 +163,7 @@ impl Search<'_> {
     }
 
     /// Takes a path among the documents, unless it must stay behind.
-    fn take(&mut self, target: &str) -> Option<Source> {
+    fn take(&mut self, target: &str) -> Option<LayerSource> {
         if let Some(link) = target.strip_prefix(OUTSIDE) {
             self.warn(link, "it leads out of the workspace");
             return None;
@@ -184,9 +186,9 @@ impl Search<'_> {
     }
 
     /// Looks at a path without opening it. What is not there is not packed, and is the checker's business.
-    fn look(&mut self, target: &str) -> Option<Source> {
+    fn look(&mut self, target: &str) -> Option<LayerSource> {
         let path = Path::new(target);
-        if target.starts_with(OUTSIDE) || self.tree.leaves_out(path, EntryKind::File) {
+        if target.starts_with(OUTSIDE) || self.tree.leaves_out(path, DirectoryEntryKind::File) {
             return None;
         }
         let end = match self.root.walk(path, &self.links) {
@@ -203,16 +205,16 @@ impl Search<'_> {
             return None;
         }
         match end.kind {
-            EntryKind::File => Some(Source {
+            DirectoryEntryKind::File => Some(LayerSource {
                 path: target.to_owned(),
                 place: place.to_path_buf(),
                 fingerprint: end.fingerprint,
             }),
-            EntryKind::Directory => {
+            DirectoryEntryKind::Directory => {
                 self.warn(target, "it is a directory; link to the documents in it");
                 None
             }
-            EntryKind::Link | EntryKind::Other => None,
+            DirectoryEntryKind::Link | DirectoryEntryKind::Other => None,
         }
     }
 
@@ -221,7 +223,8 @@ impl Search<'_> {
             "`{}`, which a packed file links to, stays behind: {reason}",
             target.escape_debug()
         );
-        let warning = Warning::new(DOCUMENT_NOT_PACKED, message).layer(LayerKind::Documents.name());
+        let warning =
+            PackWarning::new(DOCUMENT_NOT_PACKED, message).layer(LayerKind::Documents.name());
         self.warnings
             .insert(target.to_owned(), warning.target(target));
     }

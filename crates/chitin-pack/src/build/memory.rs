@@ -7,7 +7,7 @@
 //! a change made in the very tick after a file was read; [`Reuse::Nothing`] reads everything.
 
 use super::options::{BuildOptions, BuiltLayer, Reuse};
-use super::tree::Source;
+use super::tree::LayerSource;
 use super::write;
 use crate::artifact::Descriptor;
 use crate::canonical;
@@ -110,7 +110,7 @@ impl<'b> Layers<'b> {
         &mut self,
         root: &Root,
         kind: LayerKind,
-        files: &[Source],
+        files: &[LayerSource],
     ) -> Result<(), PackError> {
         let (store, options) = (self.store, self.options);
         self.add(root, kind, files, || {
@@ -123,7 +123,7 @@ impl<'b> Layers<'b> {
         &mut self,
         root: &Root,
         kind: LayerKind,
-        file: &Source,
+        file: &LayerSource,
     ) -> Result<(), PackError> {
         let (store, options) = (self.store, self.options);
         self.add(root, kind, std::slice::from_ref(file), || {
@@ -135,12 +135,12 @@ impl<'b> Layers<'b> {
     pub(super) fn remembered_links(
         &self,
         root: &Root,
-        texts: &[Source],
-        look: impl FnMut(&str) -> Option<Source>,
+        texts: &[LayerSource],
+        look: impl FnMut(&str) -> Option<LayerSource>,
     ) -> Option<Vec<String>> {
         let found = self.before.links.as_ref()?;
         let ends = found.targets.iter().map(String::as_str).filter_map(look);
-        let files: Vec<Source> = texts.iter().cloned().chain(ends).collect();
+        let files: Vec<LayerSource> = texts.iter().cloned().chain(ends).collect();
         let holds = self.options.reuse == Reuse::Unchanged
             && found.sources == digest(root, &files)
             && files
@@ -150,7 +150,12 @@ impl<'b> Layers<'b> {
     }
 
     /// Keeps where links lead, for the next build.
-    pub(super) fn remember_links(&mut self, root: &Root, files: &[Source], targets: Vec<String>) {
+    pub(super) fn remember_links(
+        &mut self,
+        root: &Root,
+        files: &[LayerSource],
+        targets: Vec<String>,
+    ) {
         let sources = digest(root, files);
         let before = self.before.links.as_ref();
         let is_same =
@@ -177,7 +182,7 @@ impl<'b> Layers<'b> {
         &mut self,
         root: &Root,
         kind: LayerKind,
-        files: &[Source],
+        files: &[LayerSource],
         make: impl FnOnce() -> Result<BuiltLayer, PackError>,
     ) -> Result<(), PackError> {
         let sources = digest(root, files);
@@ -206,13 +211,13 @@ impl<'b> Layers<'b> {
         &self,
         kind: LayerKind,
         sources: Digest,
-        files: &[Source],
+        files: &[LayerSource],
     ) -> Option<(BuiltLayer, Remembered)> {
         if self.options.reuse == Reuse::Nothing {
             return None;
         }
         let found = self.before.layers.get(kind.name())?;
-        let proven = |file: &Source| file.fingerprint.ctime < found.stamp;
+        let proven = |file: &LayerSource| file.fingerprint.ctime < found.stamp;
         let descriptor = Descriptor::new(kind.media_type(), found.blob, found.size);
         let size = found.tar.map_or(found.size, |(_, size)| size);
         let holds = found.sources == sources
@@ -234,7 +239,7 @@ impl<'b> Layers<'b> {
 
 /// Names all that is known about files without opening them. Permissions need no place here: who changes them changes a
 /// time that nobody can set back.
-fn digest(root: &Root, files: &[Source]) -> Digest {
+fn digest(root: &Root, files: &[LayerSource]) -> Digest {
     let mut hashing = Hashing::new(io::sink());
     let mut put = |bytes: &[u8]| {
         // Writing to a sink does not fail; the length keeps neighbours apart.

@@ -8,20 +8,20 @@ mod documents;
 mod links;
 mod manifest;
 mod memory;
+mod non_agents;
 mod options;
-mod other;
-mod own;
+mod own_layers;
 mod project;
 mod refusal;
 mod tree;
 mod workspace;
 mod write;
 
+pub use non_agents::{build_profile, build_source};
 pub use options::{
-    Annotations, BuildOptions, Built, BuiltLayer, LinkMode, MemoryFile, OutsidePaths, OwnLayers,
-    Reuse, RulesFile, WorkspaceOptions,
+    Annotations, BuildOptions, Built, BuiltLayer, LinkMode, MemoryFileMode, OutsidePaths,
+    OwnLayers, Reuse, RulesFile, WorkspaceOptions,
 };
-pub use other::{build_profile, build_source};
 pub use project::build;
 pub(crate) use tree::{Tree, TreeOptions};
 pub use workspace::pack_workspace;

@@ -3,7 +3,7 @@
 use crate::artifact::Descriptor;
 use crate::digest::Digest;
 use crate::layer::LayerKind;
-use crate::warning::Warning;
+use crate::warning::PackWarning;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -77,7 +77,7 @@ impl BuildOptions {
 
 /// Whether `MEMORY.md` travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MemoryFile {
+pub enum MemoryFileMode {
     /// It stays; a warning says so.
     #[default]
     Leave,
@@ -111,7 +111,7 @@ pub struct WorkspaceOptions {
     /// What every build is asked.
     pub build: BuildOptions,
     /// Whether `MEMORY.md` travels.
-    pub memory_file: MemoryFile,
+    pub memory_file: MemoryFileMode,
     /// Whether what the format's map has no place for travels.
     pub own_layers: OwnLayers,
     /// Which file at the root holds the operating rules.
@@ -126,7 +126,7 @@ pub struct Built {
     /// The layers, in the order of the manifest.
     pub layers: Vec<BuiltLayer>,
     /// What somebody may want to know.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PackWarning>,
     /// What was left out at the root of a workspace, sorted.
     pub skipped: Vec<String>,
     /// How many layers an earlier build gave, unread.

@@ -3,7 +3,7 @@
 use super::manifest::{self, Types};
 use super::memory::{Layers, Purpose};
 use super::options::{BuildOptions, Built, BuiltLayer, LinkMode, OutsidePaths};
-use super::tree::{Collected, Source, Tree, TreeOptions};
+use super::tree::{Collected, LayerSource, Tree, TreeOptions};
 use super::{content, refusal, write};
 use crate::canonical;
 use crate::compat::{AGENT, CONFIG, PACKAGE};
@@ -11,7 +11,7 @@ use crate::definition::{Definition, DefinitionKind};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
 use crate::store::Store;
-use chitin_guard::{EntryKind, Links, ReadError, Root};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, ReadError, Root};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub fn build(
     for (kind, path) in &definition.paths {
         let declared = Declared::find(&root, *kind, path, options)?;
         let place = declared.root(&root);
-        if declared.kind == EntryKind::Directory {
+        if declared.kind == DirectoryEntryKind::Directory {
             let collected = declared.collect(&tree, *kind, options)?;
             content::check(*kind, &collected, content::Groups::Refuse)?;
             warnings.extend(content::warnings(*kind, &collected));
@@ -115,7 +115,7 @@ fn declarations(
 
 /// A path that the definition names, and where it leads.
 struct Declared {
-    kind: EntryKind,
+    kind: DirectoryEntryKind,
     /// Beneath the project, or beneath `outside`.
     place: PathBuf,
     outside: Option<Root>,
@@ -130,7 +130,7 @@ impl Declared {
         options: &BuildOptions,
     ) -> Result<Self, PackError> {
         let shown = path.escape_debug();
-        let end = match root.walk(Path::new(path), &Links::Anywhere) {
+        let end = match root.walk(Path::new(path), &LinkPolicy::Anywhere) {
             Ok(end) => end,
             Err(error @ ReadError::Io { .. }) => return Err(refusal::of(error)),
             Err(error) => {
@@ -143,11 +143,11 @@ impl Declared {
             }
         };
         let wanted = match kind.format() {
-            Format::Tar => EntryKind::Directory,
-            Format::Json | Format::Raw => EntryKind::File,
+            Format::Tar => DirectoryEntryKind::Directory,
+            Format::Json | Format::Raw => DirectoryEntryKind::File,
         };
         if end.kind != wanted {
-            let what = if wanted == EntryKind::File {
+            let what = if wanted == DirectoryEntryKind::File {
                 "a file"
             } else {
                 "a directory"
@@ -162,7 +162,9 @@ impl Declared {
                 return Err(PackError::new(ErrorClass::OutsideRoot, message)
                     .hint("move it into the project, or allow paths outside it"));
             }
-            Err(_) if wanted == EntryKind::Directory => (PathBuf::new(), Some(open(&end.path)?)),
+            Err(_) if wanted == DirectoryEntryKind::Directory => {
+                (PathBuf::new(), Some(open(&end.path)?))
+            }
             Err(_) => {
                 let parent = end.path.parent().unwrap_or(&end.path);
                 let name = end.path.file_name().map(PathBuf::from);
@@ -181,8 +183,8 @@ impl Declared {
         self.outside.as_ref().unwrap_or(project)
     }
 
-    fn file(&self) -> Source {
-        Source {
+    fn file(&self) -> LayerSource {
+        LayerSource {
             path: String::new(),
             place: self.place.clone(),
             fingerprint: self.fingerprint,

@@ -2,21 +2,21 @@
 
 use crate::error::{ErrorClass, PackError};
 use chitin_guard::ReadError;
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 
 /// Translates an error about a plain path.
 pub(super) fn of(error: ReadError) -> PackError {
     let class = match &error {
         ReadError::Missing { .. } => ErrorClass::MissingPath,
         ReadError::Refused { reason, .. } => match reason {
-            Refusal::OutsideRoot => ErrorClass::OutsideRoot,
-            Refusal::Dangling => ErrorClass::SymlinkDangling,
-            Refusal::Loop => ErrorClass::SymlinkCycle,
-            Refusal::NotAFile => ErrorClass::SpecialFile,
-            Refusal::Hardlinked => ErrorClass::HardLink,
-            Refusal::LinkNotAllowed => ErrorClass::Symlink,
-            Refusal::TooLarge => ErrorClass::LayerTooLarge,
-            Refusal::Unstable | Refusal::Unreadable => ErrorClass::Io,
+            FileRefusal::OutsideRoot => ErrorClass::OutsideRoot,
+            FileRefusal::Dangling => ErrorClass::SymlinkDangling,
+            FileRefusal::Loop => ErrorClass::SymlinkCycle,
+            FileRefusal::NotAFile => ErrorClass::SpecialFile,
+            FileRefusal::Hardlinked => ErrorClass::HardLink,
+            FileRefusal::LinkNotAllowed => ErrorClass::Symlink,
+            FileRefusal::TooLarge => ErrorClass::LayerTooLarge,
+            FileRefusal::Unstable | FileRefusal::Unreadable => ErrorClass::Io,
         },
         ReadError::Io { .. } => ErrorClass::Io,
     };
@@ -27,7 +27,7 @@ pub(super) fn of(error: ReadError) -> PackError {
 pub(super) fn of_link(error: ReadError) -> PackError {
     match &error {
         ReadError::Missing { .. } => told(ErrorClass::SymlinkDangling, error),
-        ReadError::Refused { reason, .. } if *reason == Refusal::OutsideRoot => {
+        ReadError::Refused { reason, .. } if *reason == FileRefusal::OutsideRoot => {
             told(ErrorClass::SymlinkOutsideRoot, error)
         }
         ReadError::Refused { .. } | ReadError::Io { .. } => of(error),

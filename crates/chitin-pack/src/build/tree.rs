@@ -2,10 +2,10 @@
 
 use super::options::LinkMode;
 use super::refusal;
-use crate::archive::{Seen, check_path};
+use crate::archive::{SeenPaths, check_path};
 use crate::compat::IGNORE_FILE;
 use crate::error::{ErrorClass, PackError};
-use chitin_guard::{EntryKind, Fingerprint, Links, Looked, ReadPolicy, Root};
+use chitin_guard::{DirectoryEntryKind, Fingerprint, LinkPolicy, ReadPolicy, Root, SurveyEntry};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub(crate) struct Tree<'r> {
 
 /// One file that goes into a layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct LayerSource {
     /// Its path in the layer.
     pub(crate) path: String,
     /// Its path beneath the root that it is opened from; no component is a link.
@@ -51,7 +51,7 @@ pub(crate) struct Source {
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
     /// The files, sorted by the bytes of their paths.
-    pub(crate) files: Vec<Source>,
+    pub(crate) files: Vec<LayerSource>,
     /// The directories directly in it, and whether something in them was left out.
     pub(crate) tops: Vec<(String, LeftOut)>,
     /// Names that are never packed and were met, by their paths in the project.
@@ -77,7 +77,7 @@ pub(crate) enum LeftOut {
 
 /// What stands at a path.
 enum Step<'s> {
-    File(&'s Looked),
+    File(&'s SurveyEntry),
     Link,
     Special,
     Directory,
@@ -105,8 +105,8 @@ impl<'r> Tree<'r> {
     }
 
     /// Tells whether patterns or names leave a path out.
-    pub(crate) fn leaves_out(&self, path: &Path, kind: EntryKind) -> bool {
-        let is_directory = kind == EntryKind::Directory;
+    pub(crate) fn leaves_out(&self, path: &Path, kind: DirectoryEntryKind) -> bool {
+        let is_directory = kind == DirectoryEntryKind::Directory;
         path.iter().any(|name| self.is_never(name))
             || self.is_output(path)
             || self
@@ -144,7 +144,7 @@ impl<'r> Tree<'r> {
             Ok(())
         })?;
         collected.sort();
-        let mut seen = Seen::default();
+        let mut seen = SeenPaths::default();
         for file in &collected.files {
             check_path(&file.path)?;
             seen.add(&file.path)?;
@@ -155,16 +155,16 @@ impl<'r> Tree<'r> {
     /// Takes one name at the root for a layer, under the path that it has there.
     pub(crate) fn one(
         &self,
-        looked: &Looked,
+        looked: &SurveyEntry,
         path: &str,
         links: LinkMode,
-    ) -> Result<Source, PackError> {
+    ) -> Result<LayerSource, PackError> {
         let place = Path::new(&looked.name);
         match looked.kind {
-            EntryKind::File => plain(place, path, looked),
-            EntryKind::Link => self.flatten(place, path, links),
-            EntryKind::Other => Err(special(place)),
-            EntryKind::Directory => {
+            DirectoryEntryKind::File => plain(place, path, looked),
+            DirectoryEntryKind::Link => self.flatten(place, path, links),
+            DirectoryEntryKind::Other => Err(special(place)),
+            DirectoryEntryKind::Directory => {
                 let message = format!("`{}` is a directory", place.display());
                 Err(PackError::new(ErrorClass::WrongPathType, message))
             }
@@ -190,7 +190,9 @@ impl<'r> Tree<'r> {
         directory: &Path,
         visit: &mut dyn FnMut(&Path, &str, Step<'_>) -> Result<(), PackError>,
     ) -> Result<(), PackError> {
-        if !directory.as_os_str().is_empty() && self.leaves_out(directory, EntryKind::Directory) {
+        if !directory.as_os_str().is_empty()
+            && self.leaves_out(directory, DirectoryEntryKind::Directory)
+        {
             return Ok(());
         }
         let mut open = vec![(directory.to_path_buf(), String::new(), 0)];
@@ -222,7 +224,7 @@ impl<'r> Tree<'r> {
                     visit(&place, &path, step)?;
                     continue;
                 }
-                let is_directory = entry.kind == EntryKind::Directory;
+                let is_directory = entry.kind == DirectoryEntryKind::Directory;
                 if self.is_output(&place) || self.ignored.matched(&place, is_directory).is_ignore()
                 {
                     let path = format!("{prefix}{}", entry.name.to_string_lossy());
@@ -236,10 +238,10 @@ impl<'r> Tree<'r> {
                 };
                 let path = format!("{prefix}{name}");
                 match entry.kind {
-                    EntryKind::File => visit(&place, &path, Step::File(&entry))?,
-                    EntryKind::Link => visit(&place, &path, Step::Link)?,
-                    EntryKind::Other => visit(&place, &path, Step::Special)?,
-                    EntryKind::Directory => below.push((place, path)),
+                    DirectoryEntryKind::File => visit(&place, &path, Step::File(&entry))?,
+                    DirectoryEntryKind::Link => visit(&place, &path, Step::Link)?,
+                    DirectoryEntryKind::Other => visit(&place, &path, Step::Special)?,
+                    DirectoryEntryKind::Directory => below.push((place, path)),
                 }
             }
             // Taken from the end: the last one pushed is the first one looked at.
@@ -254,7 +256,7 @@ impl<'r> Tree<'r> {
     }
 
     /// Finds the file that a link stands for, which must be one that could be packed itself.
-    fn flatten(&self, place: &Path, path: &str, links: LinkMode) -> Result<Source, PackError> {
+    fn flatten(&self, place: &Path, path: &str, links: LinkMode) -> Result<LayerSource, PackError> {
         let shown = place.display();
         if links == LinkMode::Refuse {
             let message = format!("`{shown}` is a link");
@@ -263,26 +265,26 @@ impl<'r> Tree<'r> {
         }
         let end = self
             .root
-            .walk(place, &Links::EndInside)
+            .walk(place, &LinkPolicy::EndInside)
             .map_err(refusal::of_link)?;
         match end.kind {
-            EntryKind::File => {}
-            EntryKind::Directory => {
+            DirectoryEntryKind::File => {}
+            DirectoryEntryKind::Directory => {
                 let message = format!("`{shown}` is a link to a directory");
                 return Err(PackError::new(ErrorClass::SymlinkToDirectory, message));
             }
-            EntryKind::Link | EntryKind::Other => {
+            DirectoryEntryKind::Link | DirectoryEntryKind::Other => {
                 let message = format!("`{shown}` leads to something that is no file");
                 return Err(PackError::new(ErrorClass::SpecialFile, message));
             }
         }
         let inside = end.path.strip_prefix(self.root.real_path());
         let inside = inside.unwrap_or(&end.path).to_path_buf();
-        if self.leaves_out(&inside, EntryKind::File) {
+        if self.leaves_out(&inside, DirectoryEntryKind::File) {
             let message = format!("`{shown}` leads to a file that is left out");
             return Err(PackError::new(ErrorClass::Symlink, message));
         }
-        Ok(Source {
+        Ok(LayerSource {
             path: path.to_owned(),
             place: inside,
             fingerprint: end.fingerprint,
@@ -304,13 +306,13 @@ impl<'r> Tree<'r> {
     }
 }
 
-fn plain(place: &Path, path: &str, looked: &Looked) -> Result<Source, PackError> {
+fn plain(place: &Path, path: &str, looked: &SurveyEntry) -> Result<LayerSource, PackError> {
     if looked.names > 1 {
         let message = format!("`{}` has a second name", place.display());
         return Err(PackError::new(ErrorClass::HardLink, message)
             .hint("replace the link by a copy of the file"));
     }
-    Ok(Source {
+    Ok(LayerSource {
         path: path.to_owned(),
         place: place.to_path_buf(),
         fingerprint: looked.fingerprint,

@@ -2,18 +2,18 @@
 
 use super::manifest::{self, Types};
 use super::memory::{Layers, Purpose};
-use super::options::{Built, LinkMode, MemoryFile, OwnLayers, RulesFile, WorkspaceOptions};
+use super::options::{Built, LinkMode, MemoryFileMode, OwnLayers, RulesFile, WorkspaceOptions};
 use super::project::{link_mode, open, tree_options};
-use super::tree::{Collected, Source, Tree};
-use super::{content, documents, own, refusal};
+use super::tree::{Collected, LayerSource, Tree};
+use super::{content, documents, own_layers, refusal};
 use crate::adapters::{OpenClawOptions, openclaw};
 use crate::compat::{AGENT, CONFIG, MEMORY_FILE, MEMORY_SURFACE, SURFACES};
-use crate::definition::{Definition, Identity};
+use crate::definition::{Definition, PackIdentity};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
 use crate::store::Store;
-use crate::warning::Warning;
-use chitin_guard::{EntryKind, Looked, Root};
+use crate::warning::PackWarning;
+use chitin_guard::{DirectoryEntryKind, Root, SurveyEntry};
 use chitin_workspace::adapter::NATIVE_RULES_FILE;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ const MEMORY_MEMBER: &str = "memoryFile";
 /// Packs a workspace directory as an agent.
 pub fn pack_workspace(
     workspace: &Path,
-    identity: &Identity,
+    identity: &PackIdentity,
     options: &WorkspaceOptions,
     store: &Store,
 ) -> Result<Built, PackError> {
@@ -77,7 +77,7 @@ pub fn pack_workspace(
     }
     let own = match options.own_layers {
         OwnLayers::Pack => {
-            let mut own = own::collect(&root, &tree, &names, options)?;
+            let mut own = own_layers::collect(&root, &tree, &names, options)?;
             let linking = linking(&found.layers, &own.layers);
             let links = link_mode(LayerKind::Surfaces, &options.build);
             let documents = documents::follow(&root, &tree, &linking, links, &mut layers)?;
@@ -139,7 +139,7 @@ pub fn pack_workspace(
 fn linking(
     layers: &[(LayerKind, Collected)],
     own: &[(LayerKind, Collected)],
-) -> Vec<(String, Source)> {
+) -> Vec<(String, LayerSource)> {
     let layers = layers.iter().chain(own);
     layers
         .filter(|(kind, _)| *kind != LayerKind::Memory)
@@ -157,13 +157,13 @@ fn linking(
 struct Found {
     layers: Vec<(LayerKind, Collected)>,
     skipped: Vec<String>,
-    warnings: Vec<Warning>,
+    warnings: Vec<PackWarning>,
 }
 
 impl Found {
     fn take(
         &mut self,
-        looked: &Looked,
+        looked: &SurveyEntry,
         tree: &Tree<'_>,
         options: &WorkspaceOptions,
     ) -> Result<(), PackError> {
@@ -174,7 +174,7 @@ impl Found {
         if surface.is_none() && directory.is_none() || tree.leaves_out(place, looked.kind) {
             if name == MEMORY_FILE {
                 let message = format!("`{MEMORY_FILE}` stays behind; packing it is a choice");
-                let warning = Warning::new("MEMORY_FILE_NOT_PACKED", message);
+                let warning = PackWarning::new("MEMORY_FILE_NOT_PACKED", message);
                 self.warnings.push(warning.target(MEMORY_FILE));
             }
             self.skipped.push(name.into_owned());
@@ -185,9 +185,9 @@ impl Found {
             let source = tree.one(looked, surface, links)?;
             self.surfaces().push(source);
         } else if let Some((_, kind)) = directory {
-            if looked.kind != EntryKind::Directory {
+            if looked.kind != DirectoryEntryKind::Directory {
                 let class = match looked.kind {
-                    EntryKind::Link => ErrorClass::Symlink,
+                    DirectoryEntryKind::Link => ErrorClass::Symlink,
                     _ => ErrorClass::WrongPathType,
                 };
                 let message = format!("`{name}` is not a directory of the workspace");
@@ -216,7 +216,7 @@ impl Found {
         self.skipped.sort_unstable();
     }
 
-    fn surfaces(&mut self) -> &mut Vec<Source> {
+    fn surfaces(&mut self) -> &mut Vec<LayerSource> {
         let at = self
             .layers
             .iter()
@@ -241,8 +241,8 @@ impl Found {
 }
 
 /// The surface that a file at the root stands for.
-fn surface_of(name: &str, memory_file: MemoryFile) -> Option<&'static str> {
-    let memory = (memory_file == MemoryFile::Pack).then_some((MEMORY_SURFACE, MEMORY_FILE));
+fn surface_of(name: &str, memory_file: MemoryFileMode) -> Option<&'static str> {
+    let memory = (memory_file == MemoryFileMode::Pack).then_some((MEMORY_SURFACE, MEMORY_FILE));
     SURFACES
         .into_iter()
         .chain(memory)

@@ -2,7 +2,7 @@
 
 use super::options::{BuildOptions, BuiltLayer};
 use super::refusal;
-use super::tree::Source;
+use super::tree::LayerSource;
 use crate::archive::{self, TarWriter};
 use crate::artifact::Descriptor;
 use crate::canonical;
@@ -10,7 +10,7 @@ use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, ExitKind, PackError};
 use crate::layer::{LayerKind, MB};
 use crate::store::Store;
-use chitin_guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_guard::{Hardlinks, LinkPolicy, Oversized, ReadPolicy, Root};
 use serde_json::Value;
 use std::io::Write;
 use std::path::Path;
@@ -20,7 +20,7 @@ const MAX_DOCUMENT_BYTES: u64 = 16 * MB;
 
 /// Sources are plain files by now: links were followed when they were looked at, and nothing may have changed since.
 const PLAIN: ReadPolicy = ReadPolicy {
-    links: Links::Refuse,
+    links: LinkPolicy::Refuse,
     hardlinks: Hardlinks::Refuse,
     max_bytes: u64::MAX,
     oversized: Oversized::Keep,
@@ -40,7 +40,7 @@ pub(super) fn tar(
     store: &Store,
     root: &Root,
     kind: LayerKind,
-    files: &[Source],
+    files: &[LayerSource],
     options: &BuildOptions,
 ) -> Result<BuiltLayer, PackError> {
     let limit = options.limit(kind);
@@ -79,7 +79,7 @@ pub(super) fn document(
     store: &Store,
     root: &Root,
     kind: LayerKind,
-    file: &Source,
+    file: &LayerSource,
     options: &BuildOptions,
 ) -> Result<BuiltLayer, PackError> {
     let limit = options.limit(kind);
@@ -133,7 +133,7 @@ pub(super) fn put(
 }
 
 /// Counts what files make: a directory of skills holds as many as it has directories.
-pub(super) fn units(kind: LayerKind, files: &[Source]) -> usize {
+pub(super) fn units(kind: LayerKind, files: &[LayerSource]) -> usize {
     if kind != LayerKind::Skills {
         return files.len();
     }

@@ -5,7 +5,7 @@ use super::field::{Members, given, members, wrong};
 use crate::adapters;
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
-use crate::warning::Warning;
+use crate::warning::PackWarning;
 use serde_json::{Map, Value, json};
 
 /// What a definition makes.
@@ -59,12 +59,12 @@ pub struct Definition {
     /// Declarations of secrets.
     pub secrets: Vec<Value>,
     /// What of it is not used.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PackWarning>,
 }
 
 /// Who an agent is that is packed straight from its workspace, without a definition.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Identity {
+pub struct PackIdentity {
     /// The name.
     pub name: String,
     /// The version.
@@ -121,7 +121,10 @@ impl Definition {
     }
 
     /// Makes the definition of an agent whose layers come from its workspace.
-    pub(crate) fn of_workspace(identity: &Identity, adapter: &Value) -> Result<Self, PackError> {
+    pub(crate) fn of_workspace(
+        identity: &PackIdentity,
+        adapter: &Value,
+    ) -> Result<Self, PackError> {
         let mut value = json!({
             "name": identity.name,
             "version": identity.version,
@@ -155,7 +158,10 @@ impl Definition {
     }
 }
 
-fn config(kind: DefinitionKind, document: &Members) -> Result<(Value, Vec<Warning>), PackError> {
+fn config(
+    kind: DefinitionKind,
+    document: &Members,
+) -> Result<(Value, Vec<PackWarning>), PackError> {
     let mut config = Map::new();
     let mut warnings = Vec::new();
     for member in ["specVersion", "name", "version", "description"] {

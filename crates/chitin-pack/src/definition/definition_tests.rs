@@ -138,7 +138,7 @@ fn options_of_the_reader_are_kept_wherever_they_stand_and_what_is_not_used_is_sa
 
 #[test]
 fn a_build_with_a_wrong_definition_ends_like_a_build_that_failed() {
-    let entry = Entry {
+    let entry = DefinitionFile {
         file: "agent.json".into(),
         project: ".".into(),
         value: json!({"name": "Bad Name"}),

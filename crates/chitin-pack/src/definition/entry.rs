@@ -2,7 +2,7 @@
 
 use super::agent::Definition;
 use crate::error::{ErrorClass, ExitKind, PackError};
-use chitin_guard::{EntryKind, Links, ReadPolicy, Root};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, ReadPolicy, Root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ const MAX_ENTRIES: usize = 1000;
 
 /// A definition file that was read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct DefinitionFile {
     /// The file.
     pub file: PathBuf,
     /// The directory it stands in, which is the project that its paths are relative to.
@@ -26,7 +26,7 @@ pub struct Entry {
     pub value: Value,
 }
 
-impl Entry {
+impl DefinitionFile {
     /// Reads a definition file: the named one, or the only one that a directory has.
     pub fn load(directory: &Path, named: Option<&str>) -> Result<Self, PackError> {
         let file = match named {
@@ -64,7 +64,7 @@ fn read(file: &Path) -> Result<Value, PackError> {
         Err(error) => return Err(bad("cannot be read").caused_by(error)),
     };
     let policy = ReadPolicy {
-        links: Links::EndInside,
+        links: LinkPolicy::EndInside,
         ..ReadPolicy::inside(MAX_BYTES)
     };
     let bytes = match root.read(Path::new(name), &policy) {
@@ -89,10 +89,10 @@ pub fn find_entry(directory: &Path) -> Result<PathBuf, PackError> {
     };
     let root = Root::open(directory).map_err(unreadable)?;
     let mut found = Vec::new();
-    if root.kind(Path::new(FILE)) == Some(EntryKind::File) {
+    if root.kind(Path::new(FILE)) == Some(DirectoryEntryKind::File) {
         found.push(PathBuf::from(FILE));
     }
-    let mut below = match root.list(Path::new(DIRECTORY), &Links::Refuse, MAX_ENTRIES) {
+    let mut below = match root.list(Path::new(DIRECTORY), &LinkPolicy::Refuse, MAX_ENTRIES) {
         Ok(entries) => entries,
         Err(error) if error.is_missing() => Vec::new(),
         Err(error) => return Err(unreadable(error)),
@@ -100,7 +100,7 @@ pub fn find_entry(directory: &Path) -> Result<PathBuf, PackError> {
     below.sort();
     for entry in below {
         let file = Path::new(DIRECTORY).join(&entry.name).join(FILE);
-        if root.kind(&file) == Some(EntryKind::File) {
+        if root.kind(&file) == Some(DirectoryEntryKind::File) {
             found.push(file);
         }
     }

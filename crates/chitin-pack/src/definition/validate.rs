@@ -1,12 +1,12 @@
 //! Everything that is wrong with a definition, at once (rule P72).
 
 use super::check::package_reference;
-use super::entry::Entry;
+use super::entry::DefinitionFile;
 use super::field::{self, Members, given, list};
 use crate::build::{Tree, TreeOptions};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
-use chitin_guard::{EntryKind, Links, Root};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, Root};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// One thing that is wrong, or odd.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Finding {
+pub struct DefinitionFinding {
     /// A stable code.
     pub code: &'static str,
     /// The file, or the member of the definition.
@@ -25,9 +25,9 @@ pub struct Finding {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Validation {
     /// What keeps the definition from being built.
-    pub errors: Vec<Finding>,
+    pub errors: Vec<DefinitionFinding>,
     /// What does not.
-    pub warnings: Vec<Finding>,
+    pub warnings: Vec<DefinitionFinding>,
 }
 
 /// The order in which the paths of layers are looked at.
@@ -59,7 +59,7 @@ pub fn validate(directory: &Path, named: Option<&str>) -> Result<Validation, Pac
             PackError::new(ErrorClass::Usage, message).hint("name the file, such as `agent.json`")
         );
     }
-    match Entry::load(directory, named) {
+    match DefinitionFile::load(directory, named) {
         Ok(entry) => {
             if let Some(members) = entry.value.as_object() {
                 let file = shown(&entry.file, directory, named);
@@ -73,7 +73,7 @@ pub fn validate(directory: &Path, named: Option<&str>) -> Result<Validation, Pac
                 Some(named) => named.to_owned(),
                 None => error.items().join(", "),
             };
-            errors.push(Finding {
+            errors.push(DefinitionFinding {
                 code: entry_code(&error),
                 path,
             });
@@ -105,7 +105,7 @@ fn entry_code(error: &PackError) -> &'static str {
     }
 }
 
-fn own(document: &Members, file: &str, errors: &mut Vec<Finding>) {
+fn own(document: &Members, file: &str, errors: &mut Vec<DefinitionFinding>) {
     let word = |member| given(document, member).and_then(Value::as_str);
     let is_package = word("kind") == Some("package");
     let tags = super::check::tags(document);
@@ -127,7 +127,7 @@ fn own(document: &Members, file: &str, errors: &mut Vec<Finding>) {
     ];
     for (code, holds) in checks {
         if !holds {
-            errors.push(Finding {
+            errors.push(DefinitionFinding {
                 code,
                 path: file.to_owned(),
             });
@@ -135,12 +135,12 @@ fn own(document: &Members, file: &str, errors: &mut Vec<Finding>) {
     }
 }
 
-fn paths(project: &Path, document: &Members, errors: &mut Vec<Finding>) {
+fn paths(project: &Path, document: &Members, errors: &mut Vec<DefinitionFinding>) {
     let Ok(root) = Root::open(project) else {
         return;
     };
     let mut linked = Vec::new();
-    let mut wrong = |code, path| errors.push(Finding { code, path });
+    let mut wrong = |code, path| errors.push(DefinitionFinding { code, path });
     for kind in PATHS {
         let Some(declared) = given(document, kind.name()) else {
             continue;
@@ -150,17 +150,17 @@ fn paths(project: &Path, document: &Members, errors: &mut Vec<Finding>) {
             continue;
         };
         let normal = normal(path);
-        let Ok(end) = root.walk(Path::new(path), &Links::Anywhere) else {
+        let Ok(end) = root.walk(Path::new(path), &LinkPolicy::Anywhere) else {
             wrong("MISSING_PATH", normal);
             continue;
         };
         let wanted = match kind.format() {
-            Format::Tar => EntryKind::Directory,
-            Format::Json | Format::Raw => EntryKind::File,
+            Format::Tar => DirectoryEntryKind::Directory,
+            Format::Json | Format::Raw => DirectoryEntryKind::File,
         };
         if end.kind != wanted {
             wrong("WRONG_PATH_TYPE", normal);
-        } else if wanted == EntryKind::Directory
+        } else if wanted == DirectoryEntryKind::Directory
             && let Ok(inside) = end.path.strip_prefix(root.real_path())
         {
             linked.extend(links_in(&root, inside));
@@ -180,11 +180,11 @@ fn links_in(root: &Root, directory: &Path) -> Vec<String> {
     tree.links(directory).unwrap_or_default()
 }
 
-fn others(document: &Members, file: &str, errors: &mut Vec<Finding>) {
+fn others(document: &Members, file: &str, errors: &mut Vec<DefinitionFinding>) {
     for package in list(document, "packages").into_iter().flatten() {
         let text = package_reference(package);
         if text.is_none_or(|text| text.trim().is_empty()) {
-            errors.push(Finding {
+            errors.push(DefinitionFinding {
                 code: "INVALID_PACKAGE_REF",
                 path: file.to_owned(),
             });
@@ -196,7 +196,7 @@ fn others(document: &Members, file: &str, errors: &mut Vec<Finding>) {
         .collect();
     let mut seen = HashSet::new();
     if keys.iter().any(|key| !seen.insert(*key)) {
-        errors.push(Finding {
+        errors.push(DefinitionFinding {
             code: "DUPLICATE_SECRET_KEYS",
             path: file.to_owned(),
         });

@@ -1,14 +1,14 @@
 //! Carrying a plan out: all of it or nothing (rules P41, P42).
 
-use super::compare::{Standing, compare};
+use super::compare::{ExistingEntry, compare};
 use super::contents::Contents;
 use super::in_place;
-use super::plan::{Plan, PlannedFile};
+use super::plan::{PlannedFile, UnpackPlan};
 use super::write::{copy, each_file, unwritten};
 use crate::compat::NOT_ATOMIC;
 use crate::error::{ErrorClass, PackError};
-use crate::warning::Warning;
-use chitin_guard::{Fingerprint, NewMode, Place, StageError, WriteError};
+use crate::warning::PackWarning;
+use chitin_guard::{Fingerprint, NewMode, StageError, TargetDirectory, WriteError};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -33,7 +33,7 @@ pub enum Overwrite {
 
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied {
+pub struct UnpackOutcome {
     /// Files that were written, in the order of the plan.
     pub written: Vec<String>,
     /// Files that were there already.
@@ -41,7 +41,7 @@ pub struct Applied {
     /// How it was done.
     pub how: How,
     /// What the user should know, beyond the plan's own warnings.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PackWarning>,
 }
 
 /// How a plan was carried out.
@@ -56,25 +56,25 @@ pub enum How {
 }
 
 /// The files that are to be written, and what stands in their place.
-pub(super) type Changes<'p> = HashMap<&'p str, Standing>;
+pub(super) type Changes<'p> = HashMap<&'p str, ExistingEntry>;
 
 /// Carries a plan out at `target`. Other files there are kept. When this fails, nothing was changed; when this process is
 /// killed, the target is wholly old or wholly new, unless a warning of an earlier run said that this cannot be had there.
 pub fn apply<'a>(
-    plan: &Plan,
+    plan: &UnpackPlan,
     contents: impl Into<Contents<'a>>,
     target: &Path,
     options: ApplyOptions,
-) -> Result<Applied, PackError> {
+) -> Result<UnpackOutcome, PackError> {
     let contents = contents.into();
-    let place = Place::find(target).map_err(refused)?;
+    let place = TargetDirectory::find(target).map_err(refused)?;
     place.clear_leftovers();
     let standing = compare(plan, place.existing())?;
     let conflicts: Vec<String> = plan
         .files
         .iter()
         .zip(&standing)
-        .filter(|(_, standing)| matches!(standing, Standing::Other(_)))
+        .filter(|(_, standing)| matches!(standing, ExistingEntry::Other(_)))
         .map(|(file, _)| file.path.clone())
         .collect();
     if options.overwrite == Overwrite::Refuse && !conflicts.is_empty() {
@@ -85,7 +85,7 @@ pub fn apply<'a>(
         .about(conflicts)
         .hint("nothing was written; allow overwriting, or choose another directory"));
     }
-    let mut applied = Applied {
+    let mut applied = UnpackOutcome {
         written: Vec::new(),
         unchanged: Vec::new(),
         how: How::Nothing,
@@ -94,8 +94,8 @@ pub fn apply<'a>(
     let mut changes = Changes::new();
     for (file, standing) in plan.files.iter().zip(standing) {
         match standing {
-            Standing::Same => applied.unchanged.push(file.path.clone()),
-            Standing::Absent | Standing::Other(_) => {
+            ExistingEntry::Same => applied.unchanged.push(file.path.clone()),
+            ExistingEntry::Absent | ExistingEntry::Other(_) => {
                 applied.written.push(file.path.clone());
                 changes.insert(&file.path, standing);
             }
@@ -113,7 +113,7 @@ pub fn apply<'a>(
             let message = format!(
                 "the directory could not be replaced in one step, because {reason}; an interruption could have left a mix of old and new files"
             );
-            applied.warnings.push(Warning::new(NOT_ATOMIC, message));
+            applied.warnings.push(PackWarning::new(NOT_ATOMIC, message));
         }
     }
     Ok(applied)
@@ -123,7 +123,7 @@ pub fn apply<'a>(
 /// a second name there, which some contracts refuse to read; so whoever opens a workspace may want to call this first.
 /// [`apply`] does.
 pub fn clear_leftovers(target: &Path) {
-    if let Ok(place) = Place::find(target) {
+    if let Ok(place) = TargetDirectory::find(target) {
         place.clear_leftovers();
     }
 }
@@ -150,15 +150,15 @@ impl From<StageError> for Failure {
 
 /// Builds the whole new tree beside the old one and exchanges them.
 fn staged(
-    plan: &Plan,
+    plan: &UnpackPlan,
     contents: Contents<'_>,
-    place: &Place,
+    place: &TargetDirectory,
     changes: &Changes<'_>,
 ) -> Result<(), Failure> {
     // Only the very files that were compared: whatever came since is not ours to replace.
     let is_replaced = |path: &Path, now: &Fingerprint| {
         let standing = path.to_str().and_then(|path| changes.get(path));
-        matches!(standing, Some(Standing::Other(found)) if found.is_still(now))
+        matches!(standing, Some(ExistingEntry::Other(found)) if found.is_still(now))
     };
     let mut staging = place.stage(MAX_OTHER_ENTRIES, &is_replaced)?;
     for directory in directories(changes) {
@@ -180,7 +180,7 @@ fn staged(
 pub(super) fn directories<'p>(changes: &Changes<'p>) -> std::collections::BTreeSet<&'p str> {
     changes
         .iter()
-        .filter(|(_, standing)| **standing == Standing::Absent)
+        .filter(|(_, standing)| **standing == ExistingEntry::Absent)
         .flat_map(|(path, _)| {
             let path: &'p str = path;
             path.match_indices('/').map(move |(end, _)| &path[..end])
@@ -189,10 +189,10 @@ pub(super) fn directories<'p>(changes: &Changes<'p>) -> std::collections::BTreeS
 }
 
 /// Permission bits: those of the file that is replaced, or the usual ones.
-fn new_mode(file: &PlannedFile, standing: Standing) -> NewMode {
+fn new_mode(file: &PlannedFile, standing: ExistingEntry) -> NewMode {
     match standing {
-        Standing::Other(found) => NewMode::Exactly(found.replaced_mode(file.executable)),
-        Standing::Absent | Standing::Same => NewMode::Usual(usual_mode(file)),
+        ExistingEntry::Other(found) => NewMode::Exactly(found.replaced_mode(file.executable)),
+        ExistingEntry::Absent | ExistingEntry::Same => NewMode::Usual(usual_mode(file)),
     }
 }
 

@@ -1,32 +1,34 @@
 //! What stands where a plan would write.
 
-use super::plan::{Plan, PlannedFile};
+use super::plan::{PlannedFile, UnpackPlan};
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
-use chitin_guard::{EntryKind, Fingerprint, Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_guard::{
+    DirectoryEntryKind, Fingerprint, Hardlinks, LinkPolicy, Oversized, ReadPolicy, Root,
+};
 use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
 /// What stands under the name of a planned file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ExistingEntry {
     /// Nothing.
     Absent,
     /// The same file already.
     Same,
     /// Another file.
-    Other(Found),
+    Other(ExistingFile),
 }
 
 /// A file that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ExistingFile {
     pub(super) fingerprint: Fingerprint,
     pub(super) mode: u32,
 }
 
-impl Found {
+impl ExistingFile {
     /// Tells whether nobody wrote to it since. A second name, which moves the time of the last status change, is no write.
     pub(super) fn is_still(self, now: &Fingerprint) -> bool {
         let ctime = now.ctime;
@@ -46,7 +48,7 @@ impl Found {
 
 /// An existing file is read whole, whatever other names it has: only its digest is taken.
 const READ: ReadPolicy = ReadPolicy {
-    links: Links::Refuse,
+    links: LinkPolicy::Refuse,
     hardlinks: Hardlinks::Allow,
     max_bytes: u64::MAX,
     oversized: Oversized::Keep,
@@ -54,9 +56,12 @@ const READ: ReadPolicy = ReadPolicy {
 
 /// Looks at every target, in the order of the plan. Links, odd entries, and directories and files in each other's place are
 /// refused, all at once.
-pub(super) fn compare(plan: &Plan, existing: Option<&Root>) -> Result<Vec<Standing>, PackError> {
+pub(super) fn compare(
+    plan: &UnpackPlan,
+    existing: Option<&Root>,
+) -> Result<Vec<ExistingEntry>, PackError> {
     let Some(root) = existing else {
-        return Ok(vec![Standing::Absent; plan.files.len()]);
+        return Ok(vec![ExistingEntry::Absent; plan.files.len()]);
     };
     let mut look = Look {
         root,
@@ -91,24 +96,24 @@ enum Way {
 }
 
 impl<'p> Look<'p> {
-    fn at(&mut self, file: &'p PlannedFile) -> Result<Standing, PackError> {
+    fn at(&mut self, file: &'p PlannedFile) -> Result<ExistingEntry, PackError> {
         let path = file.path.as_str();
         for (end, _) in path.match_indices('/') {
             match self.way(&path[..end]) {
                 Way::Open => {}
-                Way::Absent | Way::Blocked => return Ok(Standing::Absent),
+                Way::Absent | Way::Blocked => return Ok(ExistingEntry::Absent),
             }
         }
         match self.root.kind(Path::new(path)) {
-            None => Ok(Standing::Absent),
-            Some(EntryKind::File) => self.standing(file),
-            Some(EntryKind::Directory) => {
+            None => Ok(ExistingEntry::Absent),
+            Some(DirectoryEntryKind::File) => self.standing(file),
+            Some(DirectoryEntryKind::Directory) => {
                 self.blocked.push(path.to_owned());
-                Ok(Standing::Absent)
+                Ok(ExistingEntry::Absent)
             }
-            Some(EntryKind::Link | EntryKind::Other) => {
+            Some(DirectoryEntryKind::Link | DirectoryEntryKind::Other) => {
                 self.links.push(path.to_owned());
-                Ok(Standing::Absent)
+                Ok(ExistingEntry::Absent)
             }
         }
     }
@@ -119,12 +124,12 @@ impl<'p> Look<'p> {
         }
         let way = match self.root.kind(Path::new(directory)) {
             None => Way::Absent,
-            Some(EntryKind::Directory) => Way::Open,
-            Some(EntryKind::File) => {
+            Some(DirectoryEntryKind::Directory) => Way::Open,
+            Some(DirectoryEntryKind::File) => {
                 self.blocked.push(directory.to_owned());
                 Way::Blocked
             }
-            Some(EntryKind::Link | EntryKind::Other) => {
+            Some(DirectoryEntryKind::Link | DirectoryEntryKind::Other) => {
                 self.links.push(directory.to_owned());
                 Way::Blocked
             }
@@ -133,14 +138,14 @@ impl<'p> Look<'p> {
         way
     }
 
-    fn standing(&self, file: &PlannedFile) -> Result<Standing, PackError> {
+    fn standing(&self, file: &PlannedFile) -> Result<ExistingEntry, PackError> {
         let unread = |error: &dyn std::error::Error| {
             let message = format!("`{}` cannot be compared: {error}", file.path.escape_debug());
             PackError::new(ErrorClass::Io, message)
         };
         let reader = self.root.open_reader(Path::new(&file.path), &READ);
         let mut reader = reader.map_err(|error| unread(&error))?;
-        let found = Found {
+        let found = ExistingFile {
             fingerprint: reader.fingerprint,
             mode: reader.mode & 0o777,
         };
@@ -148,9 +153,9 @@ impl<'p> Look<'p> {
             && file.executable == (found.mode & 0o111 != 0)
             && file.digest == digest_of(&mut reader).map_err(|error| unread(&error))?;
         Ok(if is_same {
-            Standing::Same
+            ExistingEntry::Same
         } else {
-            Standing::Other(found)
+            ExistingEntry::Other(found)
         })
     }
 

@@ -1,20 +1,20 @@
 //! The second best way: files are written under other names and then renamed one after the other.
 
 use super::apply::{Changes, directories, refused, usual_mode};
-use super::compare::Standing;
+use super::compare::ExistingEntry;
 use super::contents::Contents;
-use super::plan::Plan;
+use super::plan::UnpackPlan;
 use super::write::{copy, each_file};
 use crate::error::PackError;
-use chitin_guard::{Expected, Place, PreparedChange, Root, commit_all};
+use chitin_guard::{Expected, PreparedChange, Root, TargetDirectory, commit_all};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Writes the changed files. When one cannot be written, those before it are taken back.
 pub(super) fn write(
-    plan: &Plan,
+    plan: &UnpackPlan,
     contents: Contents<'_>,
-    place: &Place,
+    place: &TargetDirectory,
     changes: &Changes<'_>,
 ) -> Result<(), PackError> {
     let (root, _) = Root::create(place.path()).map_err(refused)?;
@@ -29,7 +29,7 @@ pub(super) fn write(
 }
 
 fn written(
-    plan: &Plan,
+    plan: &UnpackPlan,
     contents: Contents<'_>,
     root: &Root,
     changes: &Changes<'_>,
@@ -52,8 +52,8 @@ fn written(
         let path = Path::new(&file.path);
         let directory = path.parent().unwrap_or(Path::new(""));
         let (expected, mode) = match standing {
-            Standing::Absent | Standing::Same => (Expected::Absent, usual_mode(file)),
-            Standing::Other(found) => (
+            ExistingEntry::Absent | ExistingEntry::Same => (Expected::Absent, usual_mode(file)),
+            ExistingEntry::Other(found) => (
                 Expected::Unchanged(found.fingerprint),
                 found.replaced_mode(file.executable),
             ),

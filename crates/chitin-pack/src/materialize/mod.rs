@@ -1,4 +1,4 @@
-//! From an artifact to a directory: first a whole [`Plan`], then all of it or nothing (rules P32–P43, P80).
+//! From an artifact to a directory: first a whole [`UnpackPlan`], then all of it or nothing (rules P32–P43, P80).
 //!
 //! A plan holds no large file: what stands in an archive is named by its layer and path, and streamed when it is applied.
 
@@ -16,11 +16,11 @@ mod source;
 mod targets;
 mod write;
 
-pub use apply::{Applied, ApplyOptions, How, Overwrite, apply, clear_leftovers};
+pub use apply::{ApplyOptions, How, Overwrite, UnpackOutcome, apply, clear_leftovers};
 pub use contents::Contents;
 pub(crate) use forbidden::is_forbidden;
-pub use options::{Layout, MissingSurfaces, Mode, Options, WriteLayer};
-pub use plan::{Action, ActionKind, Content, Plan, PlannedFile};
+pub use options::{LayoutFidelity, LayoutMode, LayoutOptions, MissingSurfaces, WriteLayer};
+pub use plan::{ActionKind, PlannedContent, PlannedFile, PlannedStep, UnpackPlan};
 pub use select::{AdapterId, select};
 pub use targets::supported;
 pub(crate) use write::{copy, each_file};
@@ -30,12 +30,15 @@ use crate::compat::AGENT;
 use crate::error::{ErrorClass, PackError};
 use plan::Draft;
 use serde_json::Value;
-use source::Source;
+use source::AgentContent;
 use targets::Target;
 
 /// Works out what laying an artifact out would write, alone or with its packages. Every blob is checked and every archive
 /// read to its end first; nothing is changed.
-pub fn plan<'a>(contents: impl Into<Contents<'a>>, options: &Options) -> Result<Plan, PackError> {
+pub fn plan<'a>(
+    contents: impl Into<Contents<'a>>,
+    options: &LayoutOptions,
+) -> Result<UnpackPlan, PackError> {
     let contents = contents.into();
     let agent = contents.agent;
     if agent.manifest.artifact_type != AGENT {
@@ -47,13 +50,13 @@ pub fn plan<'a>(contents: impl Into<Contents<'a>>, options: &Options) -> Result<
     }
     let target = choose(agent, options)?;
     let mode = options.mode.unwrap_or(target.default_mode());
-    if mode == Mode::Exact {
+    if mode == LayoutMode::Exact {
         check_exact(target, agent)?;
     }
     for artifact in contents.sources {
         artifact.verify()?;
     }
-    let source = Source::read(contents)?;
+    let source = AgentContent::read(contents)?;
     let mut draft = Draft::default();
     for warning in contents.merged.iter().flat_map(|merged| &merged.warnings) {
         draft.warn(warning.clone());
@@ -63,7 +66,7 @@ pub fn plan<'a>(contents: impl Into<Contents<'a>>, options: &Options) -> Result<
 }
 
 /// Finds the layout that was asked for, else the artifact's own.
-fn choose(artifact: &Artifact, options: &Options) -> Result<Target, PackError> {
+fn choose(artifact: &Artifact, options: &LayoutOptions) -> Result<Target, PackError> {
     if let Some(name) = &options.adapter {
         return Target::from_name(name).ok_or_else(|| {
             let known: Vec<_> = Target::ALL.iter().map(|target| target.name()).collect();

@@ -4,12 +4,12 @@ use crate::adapters::PRESETS;
 use crate::artifact::Artifact;
 use crate::compat::PRESET;
 use crate::error::{ErrorClass, PackError};
-use crate::warning::Warning;
+use crate::warning::PackWarning;
 use serde_json::{Map, Value};
 
 /// How true to the bytes the result must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum LayoutMode {
     /// Surfaces as they are; nothing is merged or made up.
     Exact,
     /// Prompt, rules and persona find a place in the files.
@@ -36,7 +36,7 @@ pub enum WriteLayer {
 
 /// How much of an agent a layout keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum LayoutFidelity {
     /// All that the target has a place for: Chitin's own layers are laid out, the persona is composed into the file that the
     /// runtime reads, skills stand where it finds them, and `BOOTSTRAP.md` is optional.
     Whole,
@@ -46,13 +46,13 @@ pub enum Layout {
 
 /// The adapter's options.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct LayoutOptions {
     /// How much of the agent is kept.
-    pub layout: Layout,
+    pub layout: LayoutFidelity,
     /// The adapter; without a name the artifact's own.
     pub adapter: Option<String>,
     /// The mode; without one the adapter's own: exact for OpenClaw, permissive for all others.
-    pub mode: Option<Mode>,
+    pub mode: Option<LayoutMode>,
     /// Whether skills are written.
     pub skills: WriteLayer,
     /// Whether memory is written.
@@ -69,10 +69,10 @@ pub struct Options {
     pub config: Map<String, Value>,
 }
 
-impl Default for Options {
+impl Default for LayoutOptions {
     fn default() -> Self {
         Self {
-            layout: Layout::Whole,
+            layout: LayoutFidelity::Whole,
             adapter: None,
             mode: None,
             skills: WriteLayer::Yes,
@@ -86,13 +86,13 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl LayoutOptions {
     /// Returns the options that an artifact's maker preset, for a layout by the named adapter or, without a name, by the
     /// artifact's own. What is about exactness holds for its own adapter only. With them comes what to tell the user.
     pub fn preset(
         artifact: &Artifact,
         adapter: Option<&str>,
-    ) -> Result<(Self, Vec<Warning>), PackError> {
+    ) -> Result<(Self, Vec<PackWarning>), PackError> {
         let made_for = &artifact.config["adapter"];
         let is_own = adapter.is_none_or(|name| made_for["type"] == name);
         let nothing = Map::new();
@@ -106,7 +106,7 @@ impl Options {
         }
         let says = |(name, value): (&String, &Value)| {
             let message = format!("the artifact's maker set `{name}` to `{value}`");
-            Warning::new(PRESET, message)
+            PackWarning::new(PRESET, message)
         };
         let warnings = given.iter().map(says).collect();
         for name in ["model", "modelParams"] {
@@ -140,9 +140,9 @@ impl Options {
             match name.as_str() {
                 "exact" => {
                     options.mode = Some(if flag()? {
-                        Mode::Exact
+                        LayoutMode::Exact
                     } else {
-                        Mode::Permissive
+                        LayoutMode::Permissive
                     });
                 }
                 "writeSkills" => options.skills = layer()?,
@@ -179,22 +179,22 @@ mod tests {
 
     #[test]
     fn options_are_read_as_the_contract_spells_them() {
-        let read = Options::from_json(&json!({
+        let read = LayoutOptions::from_json(&json!({
             "exact": false,
             "writeSkills": false,
             "strictMissingSurfaces": true,
             "config": { "memoryFile": "surfaces/memory.md" },
             "workspaceRoot": "/elsewhere",
         }));
-        let expected = Options {
-            mode: Some(Mode::Permissive),
+        let expected = LayoutOptions {
+            mode: Some(LayoutMode::Permissive),
             skills: WriteLayer::No,
             missing: MissingSurfaces::Refuse,
             config: Map::from_iter([("memoryFile".into(), json!("surfaces/memory.md"))]),
-            ..Options::default()
+            ..LayoutOptions::default()
         };
         assert_eq!(read.unwrap(), expected);
-        let error = Options::from_json(&json!({ "exact": "yes" })).unwrap_err();
+        let error = LayoutOptions::from_json(&json!({ "exact": "yes" })).unwrap_err();
         assert_eq!(error.class(), ErrorClass::InvalidField);
     }
 }

@@ -3,11 +3,11 @@
 use super::contents::Contents;
 use super::forbidden;
 use super::targets::Target;
-use crate::archive::{Seen, check_path};
+use crate::archive::{SeenPaths, check_path};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
-use crate::warning::Warning;
+use crate::warning::PackWarning;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Read;
@@ -23,7 +23,7 @@ const MAX_SHOWN_TOTAL: u64 = 16 * 1024 * 1024;
 
 /// Everything that laying out would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct UnpackPlan {
     /// The adapter in use.
     pub adapter: &'static str,
     /// How true the adapter is at its best.
@@ -31,7 +31,7 @@ pub struct Plan {
     /// Whether anything was made up, merged, dropped or has no place.
     pub lossy: bool,
     /// What the user should know.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PackWarning>,
     pub(super) files: Vec<PlannedFile>,
 }
 
@@ -47,12 +47,12 @@ pub struct PlannedFile {
     /// The name of its bytes.
     pub digest: Digest,
     /// Where its bytes are.
-    pub content: Content,
+    pub content: PlannedContent,
 }
 
 /// Where the bytes of a planned file are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum PlannedContent {
     /// Here: a document that was put together.
     Made(Vec<u8>),
     /// In an archive of the artifact.
@@ -68,7 +68,7 @@ pub enum Content {
 
 /// One step of a plan, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Action {
+pub struct PlannedStep {
     /// What is done.
     pub kind: ActionKind,
     /// To what; directories end in `/`.
@@ -90,7 +90,7 @@ pub enum ActionKind {
     Write,
 }
 
-impl Plan {
+impl UnpackPlan {
     /// Returns the files, in the order of the layout.
     pub fn files(&self) -> &[PlannedFile] {
         &self.files
@@ -108,15 +108,18 @@ impl Plan {
     }
 
     /// Returns the steps, with the texts that would be written, which are read again from the artifact.
-    pub fn actions<'a>(&self, contents: impl Into<Contents<'a>>) -> Result<Vec<Action>, PackError> {
+    pub fn actions<'a>(
+        &self,
+        contents: impl Into<Contents<'a>>,
+    ) -> Result<Vec<PlannedStep>, PackError> {
         let mut texts = self.texts(contents.into())?;
-        let directories = self.directories().into_iter().map(|directory| Action {
+        let directories = self.directories().into_iter().map(|directory| PlannedStep {
             kind: ActionKind::Mkdir,
             path: format!("{directory}/"),
             description: format!("Create directory {directory}/"),
             content: None,
         });
-        let files = self.files.iter().map(|file| Action {
+        let files = self.files.iter().map(|file| PlannedStep {
             kind: ActionKind::Write,
             path: file.path.clone(),
             description: format!("Write {}", file.path),
@@ -151,7 +154,7 @@ impl Plan {
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     files: Vec<PlannedFile>,
-    warnings: Vec<Warning>,
+    warnings: Vec<PackWarning>,
     lossy: bool,
 }
 
@@ -164,7 +167,7 @@ impl Draft {
             executable: false,
             size: bytes.len() as u64,
             digest: Digest::of(&bytes),
-            content: Content::Made(bytes),
+            content: PlannedContent::Made(bytes),
         });
     }
 
@@ -180,7 +183,7 @@ impl Draft {
             executable: file.executable,
             size: file.size,
             digest: file.digest,
-            content: Content::Archived {
+            content: PlannedContent::Archived {
                 source: file.source,
                 layer,
                 path: file.path.clone(),
@@ -194,7 +197,7 @@ impl Draft {
         files.map(|file| file.path.to_lowercase()).collect()
     }
 
-    pub(super) fn warn(&mut self, warning: Warning) {
+    pub(super) fn warn(&mut self, warning: PackWarning) {
         self.warnings.push(warning);
     }
 
@@ -204,8 +207,8 @@ impl Draft {
     }
 
     /// Checks the whole and closes it.
-    pub(super) fn finish(self, target: Target) -> Result<Plan, PackError> {
-        let mut seen = Seen::default();
+    pub(super) fn finish(self, target: Target) -> Result<UnpackPlan, PackError> {
+        let mut seen = SeenPaths::default();
         for file in &self.files {
             let path = file.path.as_str();
             // Names from archives are safe already; those of rules and agents come from documents.
@@ -217,7 +220,7 @@ impl Draft {
             seen.add(path)?;
         }
         seen.finish()?;
-        Ok(Plan {
+        Ok(UnpackPlan {
             adapter: target.name(),
             fidelity: target.fidelity(),
             lossy: self.lossy,

@@ -1,6 +1,6 @@
 //! Rules: an id, when it applies, and a body (rule P35).
 
-use super::source::{Source, text};
+use super::source::{AgentContent, text};
 use crate::error::PackError;
 use crate::layer::LayerKind;
 use crate::packages::RuleFacts;
@@ -30,7 +30,7 @@ pub(super) struct Rule {
 }
 
 /// Reads the rules, in the order of the archive.
-pub(super) fn read(source: &Source<'_>) -> Result<Vec<Rule>, PackError> {
+pub(super) fn read(source: &AgentContent<'_>) -> Result<Vec<Rule>, PackError> {
     source
         .contents(LayerKind::Rules, |path| path.ends_with(".md"))?
         .into_iter()

@@ -2,7 +2,7 @@
 
 use super::contents::Contents;
 use super::plan::{MAX_FILES, MAX_NAME_BYTES, too_many};
-use crate::archive::{EntryKind, broken};
+use crate::archive::{ArchiveEntryKind, broken};
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::{Format, LayerKind};
@@ -31,7 +31,7 @@ pub(super) struct ArchivedFile {
 
 /// The content of an agent.
 #[derive(Debug)]
-pub(super) struct Source<'a> {
+pub(super) struct AgentContent<'a> {
     contents: Contents<'a>,
     files: BTreeMap<LayerKind, Vec<ArchivedFile>>,
     pub(super) persona: Option<Value>,
@@ -40,7 +40,7 @@ pub(super) struct Source<'a> {
     pub(super) subagents: Option<Value>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> AgentContent<'a> {
     /// Reads every layer to its end: one odd entry anywhere refuses the whole (rule P42).
     pub(super) fn read(contents: Contents<'a>) -> Result<Self, PackError> {
         let mut files = BTreeMap::new();
@@ -183,7 +183,7 @@ fn list(
             if count.entries > MAX_FILES || count.name_bytes > MAX_NAME_BYTES {
                 return Err(too_many());
             }
-            let EntryKind::File { executable, size } = entry.kind else {
+            let ArchiveEntryKind::File { executable, size } = entry.kind else {
                 return Ok(());
             };
             if is_written {

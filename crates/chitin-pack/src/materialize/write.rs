@@ -1,7 +1,7 @@
 //! From a plan's names to bytes: every planned file once, streamed, checked against the plan.
 
 use super::contents::Contents;
-use super::plan::{Content, Plan, PlannedFile};
+use super::plan::{PlannedContent, PlannedFile, UnpackPlan};
 use crate::archive::broken;
 use crate::digest::Hashing;
 use crate::error::{ErrorClass, PackError};
@@ -11,15 +11,15 @@ use std::io::{self, Read, Write};
 
 /// Shows every planned file with its content: documents first, then each archive in its order.
 pub(crate) fn each_file<'p>(
-    plan: &'p Plan,
+    plan: &'p UnpackPlan,
     contents: Contents<'_>,
     mut visit: impl FnMut(&'p PlannedFile, &mut dyn Read) -> Result<(), PackError>,
 ) -> Result<(), PackError> {
     let mut archived: HashMap<(usize, LayerKind), HashMap<&str, &PlannedFile>> = HashMap::new();
     for file in &plan.files {
         match &file.content {
-            Content::Made(bytes) => visit(file, &mut bytes.as_slice())?,
-            Content::Archived {
+            PlannedContent::Made(bytes) => visit(file, &mut bytes.as_slice())?,
+            PlannedContent::Archived {
                 source,
                 layer,
                 path,

@@ -3,12 +3,12 @@
 
 use super::merge::{in_rule_order, merge, merge_members, merge_secrets, units_member};
 use super::rule::RuleFacts;
-use crate::archive::{EntryKind, Seen};
+use crate::archive::{ArchiveEntryKind, SeenPaths};
 use crate::artifact::Artifact;
 use crate::compat::{PACKAGE, PACKAGE_LAYER_IGNORED};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
-use crate::warning::Warning;
+use crate::warning::PackWarning;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -49,7 +49,7 @@ pub struct Merged {
     files: BTreeMap<LayerKind, Vec<MergedFile>>,
     documents: BTreeMap<LayerKind, Value>,
     /// What packages carry and nobody takes over.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PackWarning>,
 }
 
 impl Merged {
@@ -104,7 +104,7 @@ impl Merged {
         for (source, artifact) in self.sources.iter().enumerate() {
             let mut level = Vec::new();
             artifact.files(kind, kind.limit(), |entry, content| {
-                let EntryKind::File { executable, size } = entry.kind else {
+                let ArchiveEntryKind::File { executable, size } = entry.kind else {
                     return Ok(());
                 };
                 let rule = match kind {
@@ -199,7 +199,7 @@ fn check_together(kind: LayerKind, files: &[MergedFile]) -> Result<(), PackError
     if kind == LayerKind::Rules {
         return Ok(());
     }
-    let mut seen = Seen::default();
+    let mut seen = SeenPaths::default();
     for file in files {
         seen.add(&file.path)?;
     }
@@ -213,7 +213,7 @@ fn check_together(kind: LayerKind, files: &[MergedFile]) -> Result<(), PackError
 }
 
 /// Refuses what is no package, and names the layers that a package has no business to carry.
-fn check_package(artifact: &Artifact) -> Result<Vec<Warning>, PackError> {
+fn check_package(artifact: &Artifact) -> Result<Vec<PackWarning>, PackError> {
     // The real program labels packages as agents and says what they are in the config.
     let says_so = artifact.config.get("kind").and_then(Value::as_str) == Some("package");
     if artifact.manifest.artifact_type != PACKAGE && !says_so {
@@ -234,7 +234,7 @@ fn check_package(artifact: &Artifact) -> Result<Vec<Warning>, PackError> {
                 artifact.digest,
                 kind.name()
             );
-            Warning::new(PACKAGE_LAYER_IGNORED, message).layer(kind.name())
+            PackWarning::new(PACKAGE_LAYER_IGNORED, message).layer(kind.name())
         })
         .collect())
 }

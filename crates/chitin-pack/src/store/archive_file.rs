@@ -2,12 +2,12 @@
 
 use super::index::{self, Tagged};
 use super::{BLOBS, layout, referrers, unreadable};
-use crate::archive::{self, EntryKind, Limits};
+use crate::archive::{self, ArchiveEntryKind, ArchiveLimits};
 use crate::artifact::{Artifact, Blobs, Descriptor, MAX_MANIFEST_BYTES, read_verified};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
-use crate::trust::Candidate;
-use chitin_guard::{Hardlinks, Links, Oversized, ReadPolicy, Reader, Root};
+use crate::signatures::SignatureCandidate;
+use chitin_guard::{Hardlinks, LinkPolicy, Oversized, ReadPolicy, Reader, Root};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -15,14 +15,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Larger archives are no artifacts: the limits of all layers together are far below.
-const LIMITS: Limits = Limits {
+const LIMITS: ArchiveLimits = ArchiveLimits {
     bytes: 4 * 1024 * 1024 * 1024,
     entries: 16_384,
 };
 
 /// The file may be named through links and have a second name; what it holds is checked by digest.
 const POLICY: ReadPolicy = ReadPolicy {
-    links: Links::Anywhere,
+    links: LinkPolicy::Anywhere,
     hardlinks: Hardlinks::Allow,
     max_bytes: LIMITS.bytes,
     oversized: Oversized::Refuse,
@@ -81,7 +81,7 @@ impl ArchiveFile {
         let mut is_layout = false;
         let mut index = None;
         archive::read(source, LIMITS, |entry, content| {
-            let EntryKind::File { size, .. } = entry.kind else {
+            let ArchiveEntryKind::File { size, .. } = entry.kind else {
                 return Ok(());
             };
             let name = entry.path.strip_prefix(BLOBS);
@@ -118,7 +118,7 @@ impl ArchiveFile {
     }
 
     /// Returns the signatures of an artifact.
-    pub fn signatures_of(self: &Arc<Self>, subject: &Digest) -> Vec<Candidate> {
+    pub fn signatures_of(self: &Arc<Self>, subject: &Digest) -> Vec<SignatureCandidate> {
         let blobs = Arc::clone(self) as Arc<dyn Blobs>;
         referrers::signatures(&blobs, &self.entries, subject)
     }

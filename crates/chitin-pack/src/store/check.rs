@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 /// What to do with damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Repair {
+pub enum StoreRepair {
     /// Only say it.
     Report,
     /// Remove damaged blobs, so that they can be got again.
@@ -53,10 +53,10 @@ impl Checkup {
 
 impl Store {
     /// Reads every blob and follows every name.
-    pub fn check(&self, repair: Repair) -> Result<Checkup, PackError> {
+    pub fn check(&self, repair: StoreRepair) -> Result<Checkup, PackError> {
         let _claims = match repair {
-            Repair::Report => (Some(self.adding()?), None),
-            Repair::RemoveDamaged => (None, Some(self.alone()?)),
+            StoreRepair::Report => (Some(self.adding()?), None),
+            StoreRepair::RemoveDamaged => (None, Some(self.alone()?)),
         };
         let files = self.files()?;
         let mut found = Checkup {
@@ -68,7 +68,7 @@ impl Store {
             found.bytes += size;
             if !self.is_whole(&digest)? {
                 found.damaged.push(digest);
-                if repair == Repair::RemoveDamaged {
+                if repair == StoreRepair::RemoveDamaged {
                     self.root
                         .remove_file(&blob_path(&digest))
                         .map_err(unwritable)?;

@@ -5,7 +5,7 @@ use super::Store;
 use crate::artifact::{Artifact, Descriptor};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
-use crate::trust::Candidate;
+use crate::signatures::SignatureCandidate;
 use std::io::{self, Read};
 
 /// The bytes of the OCI empty descriptor.
@@ -28,7 +28,7 @@ impl Store {
     }
 
     /// Copies the signatures of an artifact into the store; returns how many. Those that cannot be read stay behind.
-    pub fn copy_signatures(&self, signatures: &[Candidate]) -> Result<usize, PackError> {
+    pub fn copy_signatures(&self, signatures: &[SignatureCandidate]) -> Result<usize, PackError> {
         let _adding = self.adding()?;
         let mut copied = 0;
         for signature in signatures.iter().filter_map(|one| one.found.as_ref().ok()) {

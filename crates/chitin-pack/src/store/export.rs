@@ -7,7 +7,7 @@ use crate::artifact::{Artifact, Blobs, Descriptor, compare};
 use crate::compat::{ANNOTATION_REF_NAME, OCI_EMPTY, OCI_MANIFEST};
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
-use chitin_guard::{EntryKind, Links, Root, Written};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, Root, WriteOutcome};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -163,8 +163,8 @@ pub fn write_archive(target: &Path, export: &Export<'_>) -> Result<(), PackError
     add(layout::MARKER, layout::MARKER_TEXT)?;
     let file = tar.finish()?;
     match parent.keep_file(file, &name).map_err(unwritable)? {
-        Written::Created => Ok(()),
-        Written::AlreadyThere => Err(taken(target)),
+        WriteOutcome::Created => Ok(()),
+        WriteOutcome::AlreadyThere => Err(taken(target)),
     }
 }
 
@@ -249,17 +249,17 @@ impl<'t> Fresh<'t> {
     fn keep(self) -> Result<(), PackError> {
         let moved = self.parent.rename_new(&self.temporary, &self.name);
         match moved.map_err(unwritable)? {
-            Written::Created => Ok(()),
-            Written::AlreadyThere => Err(taken(self.target)),
+            WriteOutcome::Created => Ok(()),
+            WriteOutcome::AlreadyThere => Err(taken(self.target)),
         }
     }
 
     /// Removes what was written so far.
     fn discard(&self) -> Result<(), PackError> {
         for directory in [Path::new(BLOBS), Path::new("")] {
-            let names = self.root.list(directory, &Links::Refuse, usize::MAX);
+            let names = self.root.list(directory, &LinkPolicy::Refuse, usize::MAX);
             for entry in names.map_err(unreadable)? {
-                if entry.kind != EntryKind::Directory {
+                if entry.kind != DirectoryEntryKind::Directory {
                     let path = directory.join(entry.name);
                     self.root.remove_file(&path).map_err(unwritable)?;
                 }

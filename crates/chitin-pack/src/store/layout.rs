@@ -5,8 +5,8 @@ use super::{open_blob, referrers, unreadable};
 use crate::artifact::{Artifact, Blobs, MAX_MANIFEST_BYTES};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
-use crate::trust::Candidate;
-use chitin_guard::{EntryKind, ReadPolicy, Root};
+use crate::signatures::SignatureCandidate;
+use chitin_guard::{DirectoryEntryKind, ReadPolicy, Root};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ pub(super) const MARKER_TEXT: &[u8] = br#"{"imageLayoutVersion":"1.0.0"}"#;
 
 /// A directory with an artifact in it.
 #[derive(Debug)]
-pub struct Layout {
+pub struct ImageLayout {
     root: Root,
 }
 
-impl Layout {
+impl ImageLayout {
     /// Opens a directory; one that holds no artifact is an error.
     pub fn open(directory: &Path) -> Result<Self, PackError> {
         let missing = || {
@@ -36,7 +36,7 @@ impl Layout {
             Err(error) if error.is_missing() => return Err(missing()),
             Err(error) => return Err(unreadable(error)),
         };
-        let is_file = |name: &str| root.kind(Path::new(name)) == Some(EntryKind::File);
+        let is_file = |name: &str| root.kind(Path::new(name)) == Some(DirectoryEntryKind::File);
         if is_file(MARKER) || is_file(MANIFEST) {
             Ok(Self { root })
         } else {
@@ -51,7 +51,7 @@ impl Layout {
 
     /// Returns the artifact with that tag, and stays open for its signatures.
     pub fn find(self: &Arc<Self>, tag: Option<&str>) -> Result<Artifact, PackError> {
-        let bytes = if self.root.kind(Path::new(MANIFEST)) == Some(EntryKind::File) {
+        let bytes = if self.root.kind(Path::new(MANIFEST)) == Some(DirectoryEntryKind::File) {
             let policy = ReadPolicy::inside(MAX_MANIFEST_BYTES);
             let read = self.root.read(Path::new(MANIFEST), &policy);
             read.map_err(unreadable)?.bytes
@@ -69,14 +69,17 @@ impl Layout {
     }
 
     /// Returns the signatures of an artifact.
-    pub fn signatures_of(self: &Arc<Self>, subject: &Digest) -> Result<Vec<Candidate>, PackError> {
+    pub fn signatures_of(
+        self: &Arc<Self>,
+        subject: &Digest,
+    ) -> Result<Vec<SignatureCandidate>, PackError> {
         let entries = index::entries(&self.root)?;
         let blobs = Arc::clone(self) as Arc<dyn Blobs>;
         Ok(referrers::signatures(&blobs, &entries, subject))
     }
 }
 
-impl Blobs for Layout {
+impl Blobs for ImageLayout {
     fn open(&self, digest: &Digest) -> Result<Box<dyn Read + '_>, PackError> {
         open_blob(&self.root, &super::blob_path(digest), digest)
     }

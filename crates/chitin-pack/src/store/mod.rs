@@ -26,20 +26,20 @@ mod sweep;
 
 pub use archive_file::ArchiveFile;
 pub use blob::BlobWriter;
-pub use check::{Checkup, MissingFrom, Repair};
+pub use check::{Checkup, MissingFrom, StoreRepair};
 pub use export::{Export, extract, write_archive, write_layout};
 pub use index::Tagged;
-pub use layout::Layout;
+pub use layout::ImageLayout;
 pub use partial::PartialBlob;
 pub use referrers::fallback_tag;
-pub use sweep::{Sweep, Swept, Usage};
+pub use sweep::{StoreUsage, Sweep, Swept};
 
 use crate::artifact::{Artifact, Blobs, Descriptor, Manifest};
 use crate::compat::OCI_MANIFEST;
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
 use chitin_guard::{
-    Claim, ClaimKind, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root, WriteError,
+    ClaimKind, Hardlinks, LinkPolicy, NameClaim, Oversized, ReadError, ReadPolicy, Root, WriteError,
 };
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub struct Store {
 /// Keeps others from removing blobs as long as it lives.
 #[derive(Debug)]
 pub struct Adding {
-    _claim: Claim,
+    _claim: NameClaim,
 }
 
 impl Store {
@@ -104,7 +104,7 @@ impl Store {
 
     /// Claims the store alone, for those who remove. Does not wait for others to finish, but for a moment: a process that is
     /// being started holds the claims of its parent until it runs.
-    fn alone(&self) -> Result<Claim, PackError> {
+    fn alone(&self) -> Result<NameClaim, PackError> {
         for _ in 0..PATIENCE {
             let claim = self.root.claim(Path::new(LOCK), ClaimKind::AloneNow);
             if let Some(claim) = claim.map_err(unwritable)? {
@@ -200,7 +200,7 @@ impl Blobs for Store {
 
 /// No link, no second name: a blob is a file of the store and nothing else.
 const BLOB_POLICY: ReadPolicy = ReadPolicy {
-    links: Links::Refuse,
+    links: LinkPolicy::Refuse,
     hardlinks: Hardlinks::Allow,
     max_bytes: u64::MAX,
     oversized: Oversized::Keep,

@@ -6,7 +6,7 @@ use crate::artifact::{Artifact, Blobs, Descriptor, MAX_MANIFEST_BYTES, Manifest,
 use crate::compat::SIGNATURE;
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
-use crate::trust::Candidate;
+use crate::signatures::SignatureCandidate;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(super) fn signatures(
     blobs: &Arc<dyn Blobs>,
     entries: &[Descriptor],
     subject: &Digest,
-) -> Vec<Candidate> {
+) -> Vec<SignatureCandidate> {
     referring(blobs, entries, subject, Some(SIGNATURE))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn referring(
     entries: &[Descriptor],
     subject: &Digest,
     wanted: Option<&str>,
-) -> Vec<Candidate> {
+) -> Vec<SignatureCandidate> {
     let is_other = |kind: &str| wanted.is_some_and(|wanted| kind != wanted);
     let mut found = Vec::new();
     let mut seen = HashSet::new();
@@ -60,7 +60,7 @@ pub(super) fn referring(
             Err(_) if !is_certain => continue,
             Err(error) => Err(error),
         };
-        found.push(Candidate {
+        found.push(SignatureCandidate {
             digest: entry.digest,
             found: artifact,
         });
@@ -104,14 +104,20 @@ impl Store {
     }
 
     /// Returns everything that refers to an artifact: signatures, evaluations, approvals, snapshots.
-    pub fn referrers_of(self: &Arc<Self>, subject: &Digest) -> Result<Vec<Candidate>, PackError> {
+    pub fn referrers_of(
+        self: &Arc<Self>,
+        subject: &Digest,
+    ) -> Result<Vec<SignatureCandidate>, PackError> {
         let entries = index::entries(&self.root)?;
         let blobs = Arc::clone(self) as Arc<dyn Blobs>;
         Ok(referring(&blobs, &entries, subject, None))
     }
 
     /// Returns the signatures of an artifact.
-    pub fn signatures_of(self: &Arc<Self>, subject: &Digest) -> Result<Vec<Candidate>, PackError> {
+    pub fn signatures_of(
+        self: &Arc<Self>,
+        subject: &Digest,
+    ) -> Result<Vec<SignatureCandidate>, PackError> {
         let entries = index::entries(&self.root)?;
         let blobs = Arc::clone(self) as Arc<dyn Blobs>;
         Ok(signatures(&blobs, &entries, subject))

@@ -9,7 +9,7 @@ use crate::artifact::{Descriptor, MAX_MANIFEST_BYTES, read_verified};
 use crate::compat::{OCI_INDEX, OCI_MANIFEST};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
-use chitin_guard::{EntryKind, Links};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -48,7 +48,7 @@ pub struct Swept {
 /// What a store holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Usage {
+pub struct StoreUsage {
     /// Names.
     pub tags: usize,
     /// Blobs, manifests among them.
@@ -91,10 +91,10 @@ impl Store {
     }
 
     /// Returns what the store holds.
-    pub fn usage(&self) -> Result<Usage, PackError> {
+    pub fn usage(&self) -> Result<StoreUsage, PackError> {
         let _adding = self.adding()?;
         let (swept, _) = self.plan()?;
-        Ok(Usage {
+        Ok(StoreUsage {
             tags: self.tags()?.len(),
             blobs: swept.kept + swept.removed.len(),
             bytes: swept.kept_bytes + swept.removed.values().sum::<u64>(),
@@ -217,13 +217,13 @@ impl Store {
             strange: Vec::new(),
         };
         let list = |directory: &Path| {
-            let names = self.root.list(directory, &Links::Refuse, MAX_FILES);
+            let names = self.root.list(directory, &LinkPolicy::Refuse, MAX_FILES);
             names.map_err(unreadable)
         };
         for entry in list(Path::new(BLOBS))? {
             let path = Path::new(BLOBS).join(&entry.name);
             let name = entry.name.to_string_lossy();
-            if entry.kind != EntryKind::File {
+            if entry.kind != DirectoryEntryKind::File {
                 files.strange.push(path);
             } else if let Some(digest) = Digest::from_hex(&name) {
                 files.blobs.insert(digest, self.size(&path));
@@ -235,7 +235,7 @@ impl Store {
             }
         }
         // Nobody is receiving anything now; a blob of which a part is here begins again the next time.
-        if self.root.kind(Path::new(PARTIAL)) == Some(EntryKind::Directory) {
+        if self.root.kind(Path::new(PARTIAL)) == Some(DirectoryEntryKind::Directory) {
             for entry in list(Path::new(PARTIAL))? {
                 let path = Path::new(PARTIAL).join(&entry.name);
                 let size = self.size(&path);
@@ -245,7 +245,7 @@ impl Store {
         for entry in list(Path::new(""))? {
             let name = entry.name.to_string_lossy();
             let is_index = name.starts_with(".index.json.") && name.ends_with(".tmp");
-            if entry.kind == EntryKind::File && is_index {
+            if entry.kind == DirectoryEntryKind::File && is_index {
                 let path = PathBuf::from(&entry.name);
                 let size = self.size(&path);
                 files.unfinished.push((path, size));
@@ -255,7 +255,7 @@ impl Store {
     }
 
     fn size(&self, path: &Path) -> u64 {
-        let end = self.root.walk(path, &Links::Refuse);
+        let end = self.root.walk(path, &LinkPolicy::Refuse);
         end.map_or(0, |end| end.fingerprint.size)
     }
 }

@@ -3,7 +3,9 @@
 use crate::support::{artifact, contents, files, listing};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::layer::LayerKind;
-use chitin_pack::materialize::{Applied, ApplyOptions, How, Options, Overwrite, apply, plan};
+use chitin_pack::materialize::{
+    ApplyOptions, How, LayoutOptions, Overwrite, UnpackOutcome, apply, plan,
+};
 use chitin_pack::store::Store;
 use chitin_pack::{ErrorClass, PackError};
 use std::fs::{self, Permissions};
@@ -55,8 +57,12 @@ impl Bench {
     }
 }
 
-fn lay(artifact: &Artifact, target: &Path, overwrite: Overwrite) -> Result<Applied, PackError> {
-    let plan = plan(artifact, &Options::default())?;
+fn lay(
+    artifact: &Artifact,
+    target: &Path,
+    overwrite: Overwrite,
+) -> Result<UnpackOutcome, PackError> {
+    let plan = plan(artifact, &LayoutOptions::default())?;
     apply(&plan, artifact, target, ApplyOptions { overwrite })
 }
 
@@ -292,7 +298,7 @@ fn where_one_step_cannot_be_had_files_are_renamed_one_by_one_and_that_is_said() 
 fn an_artifact_that_changes_after_planning_is_not_laid_out() {
     let bench = Bench::new();
     let lamp = bench.lamp();
-    let planned = plan(&lamp, &Options::default()).unwrap();
+    let planned = plan(&lamp, &LayoutOptions::default()).unwrap();
     let other = artifact(
         &bench.store,
         &[

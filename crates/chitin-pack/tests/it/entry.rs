@@ -2,11 +2,13 @@
 
 use crate::project::{Project, files};
 use chitin_pack::ErrorClass;
-use chitin_pack::definition::{Entry, Finding, validate};
+use chitin_pack::definition::{DefinitionFile, DefinitionFinding, validate};
 use serde_json::json;
 
 fn class(project: &Project, named: Option<&str>) -> ErrorClass {
-    Entry::load(&project.path(), named).unwrap_err().class()
+    DefinitionFile::load(&project.path(), named)
+        .unwrap_err()
+        .class()
 }
 
 #[test]
@@ -23,11 +25,11 @@ fn the_only_definition_is_found_and_several_are_not_chosen_from() {
     );
 
     project.write(".stax/pilot/agent.json", "{}");
-    let entry = Entry::load(&project.path(), None).unwrap();
+    let entry = DefinitionFile::load(&project.path(), None).unwrap();
     assert_eq!(entry.project, project.path().join(".stax/pilot"));
 
     project.write("agent.json", "{}");
-    let error = Entry::load(&project.path(), None).unwrap_err();
+    let error = DefinitionFile::load(&project.path(), None).unwrap_err();
     assert_eq!(error.class(), ErrorClass::AmbiguousEntry);
     assert_eq!(error.items(), ["agent.json", ".stax/pilot/agent.json"]);
 }
@@ -52,8 +54,8 @@ fn a_file_that_is_no_definition_is_told_apart_from_one_that_cannot_be_read() {
     }
 }
 
-fn finding(code: &'static str, path: &str) -> Finding {
-    Finding {
+fn finding(code: &'static str, path: &str) -> DefinitionFinding {
+    DefinitionFinding {
         code,
         path: path.to_owned(),
     }

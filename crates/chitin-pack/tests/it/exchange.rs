@@ -7,10 +7,12 @@ use chitin_pack::artifact::{Artifact, Descriptor};
 use chitin_pack::compat::OCI_MANIFEST;
 use chitin_pack::found;
 use chitin_pack::locate::{OnDisk, locate};
-use chitin_pack::store::{
-    ArchiveFile, Export, Layout, Store, extract, write_archive, write_layout,
+use chitin_pack::signatures::{
+    PrivateKey, Requirement, SignatureCandidate, SignatureMode, TrustedKey, verify,
 };
-use chitin_pack::trust::{Candidate, Mode, PrivateKey, Requirement, TrustedKey, verify};
+use chitin_pack::store::{
+    ArchiveFile, Export, ImageLayout, Store, extract, write_archive, write_layout,
+};
 use chitin_test::needs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +24,7 @@ struct Bench {
     store: Arc<Store>,
     key: PrivateKey,
     artifact: Artifact,
-    signatures: Vec<Candidate>,
+    signatures: Vec<SignatureCandidate>,
 }
 
 impl Bench {
@@ -56,12 +58,12 @@ impl Bench {
     }
 
     /// Checks that a copy is the artifact, whole and signed.
-    fn is_same(&self, copy: &Artifact, signatures: &[Candidate]) {
+    fn is_same(&self, copy: &Artifact, signatures: &[SignatureCandidate]) {
         assert_eq!(copy.manifest_bytes, self.artifact.manifest_bytes);
         copy.verify().unwrap();
         let subject = Descriptor::of(OCI_MANIFEST, &copy.manifest_bytes);
         let requirement = Requirement {
-            mode: Mode::Require,
+            mode: SignatureMode::Require,
             keys: vec![TrustedKey {
                 name: "release".to_owned(),
                 key: self.key.public(),
@@ -96,7 +98,7 @@ fn a_layout_and_an_archive_hold_the_artifact_and_its_signature() {
         names(&bench.path("layout")),
         ["blobs", "index.json", "oci-layout"]
     );
-    let layout = Arc::new(Layout::open(&bench.path("layout")).unwrap());
+    let layout = Arc::new(ImageLayout::open(&bench.path("layout")).unwrap());
     for tag in [None, Some("1.0.0")] {
         let copy = layout.find(tag).unwrap();
         bench.is_same(&copy, &layout.signatures_of(&copy.digest).unwrap());
@@ -203,7 +205,7 @@ fn an_extract_is_the_manifest_beside_its_blobs() {
         bytes(&bench.path("out/manifest.json")),
         bench.artifact.manifest_bytes
     );
-    let copy = Layout::open(&bench.path("out"))
+    let copy = ImageLayout::open(&bench.path("out"))
         .unwrap()
         .artifact(None)
         .unwrap();

@@ -3,7 +3,7 @@
 use crate::support::{artifact, files, listing};
 use chitin_pack::ErrorClass;
 use chitin_pack::layer::LayerKind;
-use chitin_pack::materialize::{ApplyOptions, Options, Overwrite, apply, plan};
+use chitin_pack::materialize::{ApplyOptions, LayoutOptions, Overwrite, apply, plan};
 use chitin_pack::store::Store;
 use chitin_test::needs;
 use std::fs;
@@ -52,7 +52,7 @@ fn without_room_on_the_disk_nothing_changes() {
             files(LayerKind::Memory, &[("a.md", b"a"), ("large.md", &large)]),
         ],
     );
-    let plan = plan(&artifact, &Options::default()).unwrap();
+    let plan = plan(&artifact, &LayoutOptions::default()).unwrap();
     let options = ApplyOptions {
         overwrite: Overwrite::Allow,
     };

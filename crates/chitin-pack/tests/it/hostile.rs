@@ -3,7 +3,7 @@
 use crate::support::{Layer, RawEntry, artifact, files, gzip, listing, put, raw_archive};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::layer::{LayerKind, MB};
-use chitin_pack::materialize::{ApplyOptions, Options, Overwrite, apply, plan};
+use chitin_pack::materialize::{ApplyOptions, LayoutOptions, Overwrite, apply, plan};
 use chitin_pack::store::Store;
 use chitin_pack::{ErrorClass, PackError};
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ impl Bench {
 }
 
 fn lay(artifact: &Artifact, target: &Path) -> Result<(), PackError> {
-    let plan = plan(artifact, &Options::default())?;
+    let plan = plan(artifact, &LayoutOptions::default())?;
     let options = ApplyOptions {
         overwrite: Overwrite::Allow,
     };

@@ -7,7 +7,9 @@
 use crate::support::{Layer, files, listing, put};
 use chitin_pack::Digest;
 use chitin_pack::layer::LayerKind;
-use chitin_pack::materialize::{ApplyOptions, Options, Overwrite, apply, clear_leftovers, plan};
+use chitin_pack::materialize::{
+    ApplyOptions, LayoutOptions, Overwrite, apply, clear_leftovers, plan,
+};
 use chitin_pack::store::Store;
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +46,7 @@ fn child() {
 
 fn lay(store: &Arc<Store>, digest: &Digest, target: &Path) {
     let artifact = store.artifact(digest).unwrap();
-    let plan = plan(&artifact, &Options::default()).unwrap();
+    let plan = plan(&artifact, &LayoutOptions::default()).unwrap();
     let options = ApplyOptions {
         overwrite: Overwrite::Allow,
     };

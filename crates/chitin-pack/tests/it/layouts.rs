@@ -4,7 +4,7 @@ use crate::support::{artifact, contents, document, files, package};
 use chitin_pack::ErrorClass;
 use chitin_pack::layer::LayerKind;
 use chitin_pack::materialize::{
-    ActionKind, ApplyOptions, Mode, Options, Overwrite, apply, plan, supported,
+    ActionKind, ApplyOptions, LayoutMode, LayoutOptions, Overwrite, apply, plan, supported,
 };
 use chitin_pack::packages::Merged;
 use chitin_pack::store::Store;
@@ -67,9 +67,9 @@ fn one_agent_is_laid_out_for_every_runtime_and_what_is_lost_is_said() {
     );
     let mut shown = String::new();
     for id in supported() {
-        let options = Options {
+        let options = LayoutOptions {
             adapter: Some(id.r#type.clone()),
-            ..Options::default()
+            ..LayoutOptions::default()
         };
         let plan = plan(&agent, &options).unwrap();
         let _ = writeln!(
@@ -138,9 +138,9 @@ fn packages_are_laid_out_beneath_the_agent_and_give_way_to_it() {
         ],
     );
     let merged = Merged::new(vec![base.clone()], agent).unwrap();
-    let options = Options {
-        mode: Some(Mode::Permissive),
-        ..Options::default()
+    let options = LayoutOptions {
+        mode: Some(LayoutMode::Permissive),
+        ..LayoutOptions::default()
     };
     let planned = plan(&merged, &options).unwrap();
     let target = directory.path().join("out");

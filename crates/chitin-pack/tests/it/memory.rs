@@ -4,7 +4,7 @@
 use crate::support::{files, put};
 use chitin_pack::Digest;
 use chitin_pack::layer::LayerKind;
-use chitin_pack::materialize::{ApplyOptions, Options, Overwrite, apply, plan};
+use chitin_pack::materialize::{ApplyOptions, LayoutOptions, Overwrite, apply, plan};
 use chitin_pack::store::Store;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn child() {
     let directory = PathBuf::from(directory);
     let store = Arc::new(Store::open(&directory.join("store")).unwrap().unwrap());
     let artifact = store.artifact(&digest.parse::<Digest>().unwrap()).unwrap();
-    let plan = plan(&artifact, &Options::default()).unwrap();
+    let plan = plan(&artifact, &LayoutOptions::default()).unwrap();
     for name in ["mine.md", "AGENTS.md"] {
         // The second time everything else has a second name while the new tree is built.
         let target = directory.join("out");

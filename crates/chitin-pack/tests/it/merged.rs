@@ -5,7 +5,7 @@ use chitin_pack::ErrorClass;
 use chitin_pack::archive::{TarWriter, compress};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::compat::{AGENT, PACKAGE};
-use chitin_pack::diff::{self, Change, FileChange, diff};
+use chitin_pack::diff::{self, ArtifactFileChange, LayerChange, diff};
 use chitin_pack::inspect::{self, inspect};
 use chitin_pack::layer::LayerKind;
 use chitin_pack::packages::Merged;
@@ -194,7 +194,7 @@ fn differences_are_said_by_layer_and_by_file() {
             ),
         ],
     );
-    let found = diff(&left, &right, diff::Depth::Files).unwrap();
+    let found = diff(&left, &right, diff::DiffDepth::Files).unwrap();
     let layers: Vec<_> = found
         .changes
         .iter()
@@ -210,30 +210,34 @@ fn differences_are_said_by_layer_and_by_file() {
     assert_eq!(
         layers,
         [
-            (LayerKind::Rules, Change::Identical, vec![]),
+            (LayerKind::Rules, LayerChange::Identical, vec![]),
             (
                 LayerKind::Skills,
-                Change::Changed,
+                LayerChange::Changed,
                 vec![
-                    ("a/SKILL.md", FileChange::Changed),
-                    ("a/gone.md", FileChange::Removed),
-                    ("a/new.md", FileChange::Added),
+                    ("a/SKILL.md", ArtifactFileChange::Changed),
+                    ("a/gone.md", ArtifactFileChange::Removed),
+                    ("a/new.md", ArtifactFileChange::Added),
                 ]
             ),
             (
                 LayerKind::Prompt,
-                Change::Removed,
-                vec![("", FileChange::Removed)]
+                LayerChange::Removed,
+                vec![("", ArtifactFileChange::Removed)]
             ),
             (
                 LayerKind::Knowledge,
-                Change::Added,
-                vec![("k.md", FileChange::Added)]
+                LayerChange::Added,
+                vec![("k.md", ArtifactFileChange::Added)]
             ),
         ]
     );
     assert!(!found.identical);
-    assert!(diff(&left, &left, diff::Depth::Files).unwrap().identical);
+    assert!(
+        diff(&left, &left, diff::DiffDepth::Files)
+            .unwrap()
+            .identical
+    );
 }
 
 #[test]
@@ -248,11 +252,11 @@ fn a_file_that_may_be_run_differs_from_one_that_may_not() {
         let bytes = writer.finish().unwrap().finish().unwrap();
         made(&store, AGENT, &[(LayerKind::Skills, bytes)])
     };
-    let found = diff(&packed(true), &packed(false), diff::Depth::Files).unwrap();
-    assert_eq!(found.changes[0].change, Change::Changed);
+    let found = diff(&packed(true), &packed(false), diff::DiffDepth::Files).unwrap();
+    assert_eq!(found.changes[0].change, LayerChange::Changed);
     let files = found.changes[0].files.iter();
     let files: Vec<_> = files.map(|file| (&*file.path, file.change)).collect();
-    assert_eq!(files, [("a/run.sh", FileChange::Mode)]);
+    assert_eq!(files, [("a/run.sh", ArtifactFileChange::Mode)]);
 }
 
 #[test]
@@ -268,7 +272,7 @@ fn an_inspection_counts_what_is_inside() {
             (LayerKind::Prompt, b"p".to_vec()),
         ],
     );
-    let found = inspect(&artifact, inspect::Depth::Counts, Vec::new()).unwrap();
+    let found = inspect(&artifact, inspect::InspectDepth::Counts, Vec::new()).unwrap();
     assert_eq!(
         (found.name.as_str(), found.version.as_str()),
         ("x", "1.0.0")
@@ -284,7 +288,7 @@ fn an_inspection_counts_what_is_inside() {
             (Some("prompt"), None, None)
         ]
     );
-    let deep = inspect(&artifact, inspect::Depth::Files, Vec::new()).unwrap();
+    let deep = inspect(&artifact, inspect::InspectDepth::Files, Vec::new()).unwrap();
     let entries = deep.layers[0].entries.as_ref().unwrap();
     assert!(entries["a/run.sh"].executable && !entries["a/SKILL.md"].executable);
 }

@@ -4,7 +4,7 @@ use crate::support::{artifact, files, listing};
 use chitin_contract::CANONICAL;
 use chitin_guard::Root;
 use chitin_pack::layer::LayerKind;
-use chitin_pack::materialize::Options;
+use chitin_pack::materialize::LayoutOptions;
 use chitin_pack::open::open_workspace;
 use chitin_pack::store::Store;
 use chitin_workspace::load::LoadOptions;
@@ -42,7 +42,7 @@ fn an_artifact_is_loaded_like_a_directory_and_leaves_nothing_behind() {
     let open = || {
         open_workspace(
             &lamp,
-            &Options::default(),
+            &LayoutOptions::default(),
             &state,
             &CANONICAL,
             &LoadOptions::default(),

@@ -1,6 +1,6 @@
 //! A project for builds, and what they packed of it.
 
-use chitin_pack::archive::EntryKind;
+use chitin_pack::archive::ArchiveEntryKind;
 use chitin_pack::artifact::Artifact;
 use chitin_pack::build::{BuildOptions, Built, build};
 use chitin_pack::definition::Definition;
@@ -94,7 +94,7 @@ pub(crate) fn contents(artifact: &Artifact, kind: LayerKind) -> Files {
     let mut found = Files::new();
     artifact
         .files(kind, u64::MAX, |entry, content| {
-            if let EntryKind::File { executable, .. } = entry.kind {
+            if let ArchiveEntryKind::File { executable, .. } = entry.kind {
                 let mut text = String::new();
                 content.read_to_string(&mut text).unwrap();
                 let mark = if executable { "*" } else { "" };

@@ -1,9 +1,9 @@
 //! Packed and laid out again: the same bytes (rule P44).
 
 use crate::support::listing;
-use chitin_pack::build::{MemoryFile, WorkspaceOptions, pack_workspace};
-use chitin_pack::definition::Identity;
-use chitin_pack::materialize::{ApplyOptions, Options, Overwrite, apply, plan};
+use chitin_pack::build::{MemoryFileMode, WorkspaceOptions, pack_workspace};
+use chitin_pack::definition::PackIdentity;
+use chitin_pack::materialize::{ApplyOptions, LayoutOptions, Overwrite, apply, plan};
 use chitin_pack::store::Store;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -75,12 +75,12 @@ proptest! {
         write(&workspace, &given);
         let store = Arc::new(Store::create(&directory.path().join("store")).unwrap());
         let options = WorkspaceOptions {
-            memory_file: MemoryFile::Pack,
+            memory_file: MemoryFileMode::Pack,
             ..WorkspaceOptions::default()
         };
         let built = pack_workspace(&workspace, &identity(), &options, &store).unwrap();
         let artifact = store.artifact(&built.manifest.digest).unwrap();
-        let planned = plan(&artifact, &Options::default()).unwrap();
+        let planned = plan(&artifact, &LayoutOptions::default()).unwrap();
         let overwrite = Overwrite::Refuse;
         apply(&planned, &artifact, &target, ApplyOptions { overwrite }).unwrap();
         prop_assert_eq!(read(&target), given);
@@ -90,11 +90,11 @@ proptest! {
     }
 }
 
-fn identity() -> Identity {
-    Identity {
+fn identity() -> PackIdentity {
+    PackIdentity {
         name: "lamp-keeper".into(),
         version: "0.3.0".into(),
         description: "Keeps the lamp.".into(),
-        ..Identity::default()
+        ..PackIdentity::default()
     }
 }

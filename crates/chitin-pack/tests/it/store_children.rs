@@ -2,8 +2,8 @@
 
 use crate::store_kit::{agent, sign, store_at};
 use chitin_pack::ErrorClass;
-use chitin_pack::store::{Repair, Store, Sweep};
-use chitin_pack::trust::PrivateKey;
+use chitin_pack::signatures::PrivateKey;
+use chitin_pack::store::{Store, StoreRepair, Sweep};
 use chitin_test::needs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -109,7 +109,7 @@ fn fill(store: &Store) {
         }
     }
     // What was kept is whole, and of what was not kept nothing is there.
-    let found = store.check(Repair::Report).unwrap();
+    let found = store.check(StoreRepair::Report).unwrap();
     assert_eq!((found.blobs, found.is_clean()), (kept, true));
     let rehearsed = store.sweep(Sweep::Rehearse).unwrap();
     assert_eq!((rehearsed.removed.len(), rehearsed.unfinished), (kept, 0));
@@ -132,7 +132,7 @@ fn a_process_killed_at_any_moment_leaves_a_store_that_is_whole() {
         // Killed, and not ended by an error of its own before.
         assert_eq!(child.wait().unwrap().signal(), Some(9), "round {round}");
         let store = store_at(directory.path());
-        let found = store.check(Repair::Report).unwrap();
+        let found = store.check(StoreRepair::Report).unwrap();
         assert!(found.is_clean(), "round {round}: {found:?}");
         unfinished += usize::from(store.sweep(Sweep::Rehearse).unwrap().unfinished > 0);
         if round % 10 == 0 {

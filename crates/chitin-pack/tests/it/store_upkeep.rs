@@ -4,8 +4,8 @@ use crate::store_kit::{TIME, agent, sign, store_at};
 use chitin_pack::Digest;
 use chitin_pack::artifact::Descriptor;
 use chitin_pack::compat::{OCI_INDEX, OCI_MANIFEST, SIGNATURE_CONFIG, SIGNATURE_PAYLOAD};
-use chitin_pack::store::{Repair, Store, Sweep, fallback_tag};
-use chitin_pack::trust::{PrivateKey, Signature};
+use chitin_pack::signatures::{PrivateKey, Signature};
+use chitin_pack::store::{Store, StoreRepair, Sweep, fallback_tag};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -82,7 +82,7 @@ fn signatures_that_a_registry_lists_under_its_fallback_tag_are_found_and_stay() 
     let found = store.signatures_of(&subject.digest).unwrap();
     let found: Vec<_> = found.iter().map(|one| one.digest).collect();
     assert_eq!(found, [manifest.digest]);
-    assert!(store.check(Repair::Report).unwrap().is_clean());
+    assert!(store.check(StoreRepair::Report).unwrap().is_clean());
     store.untag(&fallback_tag(&subject.digest)).unwrap();
     assert_eq!(store.sweep(Sweep::Remove).unwrap().removed.len(), 4);
 }
@@ -115,18 +115,18 @@ fn damage_is_found_and_can_be_removed_and_stops_a_sweep() {
     let store = store_at(directory.path());
     let manifest = agent(&store, 1).unwrap();
     store.tag("one", &manifest).unwrap();
-    assert!(store.check(Repair::Report).unwrap().is_clean());
+    assert!(store.check(StoreRepair::Report).unwrap().is_clean());
 
     let layer = store.artifact(&manifest.digest).unwrap().manifest.layers[0].digest;
     overwrite(&store, &layer, b"other bytes");
-    let found = store.check(Repair::Report).unwrap();
+    let found = store.check(StoreRepair::Report).unwrap();
     assert_eq!(found.damaged, [layer]);
-    let repaired = store.check(Repair::RemoveDamaged).unwrap();
+    let repaired = store.check(StoreRepair::RemoveDamaged).unwrap();
     let missing: Vec<_> = repaired.missing.iter().map(|one| one.digest).collect();
     assert_eq!(missing, [layer]);
     // Got again, it is whole again.
     agent(&store, 1).unwrap();
-    assert!(store.check(Repair::Report).unwrap().is_clean());
+    assert!(store.check(StoreRepair::Report).unwrap().is_clean());
 
     overwrite(&store, &manifest.digest, b"{}");
     assert!(store.sweep(Sweep::Remove).is_err());
@@ -173,7 +173,7 @@ fn a_sweep_beside_those_who_add_takes_nothing_that_has_a_name() {
     for tag in tags {
         verify(&store, &tag.manifest.digest);
     }
-    assert!(store.check(Repair::Report).unwrap().is_clean());
+    assert!(store.check(StoreRepair::Report).unwrap().is_clean());
 }
 
 /// One thing that happens to a store.
@@ -251,7 +251,7 @@ proptest! {
             }).collect();
             prop_assert_eq!(found, wanted);
         }
-        prop_assert!(store.check(Repair::Report).unwrap().is_clean());
+        prop_assert!(store.check(StoreRepair::Report).unwrap().is_clean());
         let again = store.sweep(Sweep::Rehearse).unwrap();
         prop_assert!(again.removed.is_empty());
         if tags.is_empty() {

@@ -2,18 +2,18 @@
 #![expect(clippy::disallowed_methods, reason = "workspaces are written by hand")]
 
 use crate::project::{Files, Project, contents, files};
-use chitin_pack::build::{Built, MemoryFile, WorkspaceOptions, pack_workspace};
-use chitin_pack::definition::Identity;
+use chitin_pack::build::{Built, MemoryFileMode, WorkspaceOptions, pack_workspace};
+use chitin_pack::definition::PackIdentity;
 use chitin_pack::layer::LayerKind;
 use chitin_pack::{ErrorClass, PackError};
 use proptest::prelude::*;
 
-fn pack(project: &Project, memory_file: MemoryFile) -> Result<Built, PackError> {
-    let identity = Identity {
+fn pack(project: &Project, memory_file: MemoryFileMode) -> Result<Built, PackError> {
+    let identity = PackIdentity {
         name: "keeper".into(),
         version: "0.3.0".into(),
         description: "Keeps the lamp.".into(),
-        ..Identity::default()
+        ..PackIdentity::default()
     };
     let options = WorkspaceOptions {
         memory_file,
@@ -29,7 +29,7 @@ fn the_memory_file_travels_only_when_asked_for_and_says_where_it_belongs() {
         ("MEMORY.md", "m"),
         ("memory/x.md", "x"),
     ]));
-    let left = pack(&project, MemoryFile::Leave).unwrap();
+    let left = pack(&project, MemoryFileMode::Leave).unwrap();
     assert_eq!(left.skipped, ["MEMORY.md"]);
     assert_eq!(
         left.warnings.iter().map(|w| w.code).collect::<Vec<_>>(),
@@ -47,7 +47,7 @@ fn the_memory_file_travels_only_when_asked_for_and_says_where_it_belongs() {
             .is_empty()
     );
 
-    let taken = pack(&project, MemoryFile::Pack).unwrap();
+    let taken = pack(&project, MemoryFileMode::Pack).unwrap();
     assert_eq!((taken.skipped.len(), taken.warnings.len()), (0, 0));
     let artifact = project.artifact(&taken);
     let expected = files(&[("instructions.md", "a"), ("memory.md", "m")]);
@@ -69,7 +69,7 @@ fn state_inside_skills_and_memory_stays_behind_and_is_named() {
         ("memory/.git/HEAD", "no"),
         ("memory/sessions/curated.md", "yes"),
     ]));
-    let built = pack(&project, MemoryFile::Leave).unwrap();
+    let built = pack(&project, MemoryFileMode::Leave).unwrap();
     let artifact = project.artifact(&built);
     assert_eq!(
         contents(&artifact, LayerKind::Skills),
@@ -98,17 +98,17 @@ fn state_inside_skills_and_memory_stays_behind_and_is_named() {
 fn a_directory_that_is_no_workspace_is_not_packed() {
     let project = Project::new(files(&[("agents.md", "lower case")]));
     assert_eq!(
-        pack(&project, MemoryFile::Leave).unwrap_err().class(),
+        pack(&project, MemoryFileMode::Leave).unwrap_err().class(),
         ErrorClass::NotAWorkspace
     );
     project.link("AGENTS.md", "agents.md");
     assert_eq!(
-        pack(&project, MemoryFile::Leave).unwrap_err().class(),
+        pack(&project, MemoryFileMode::Leave).unwrap_err().class(),
         ErrorClass::Symlink
     );
     std::fs::remove_dir_all(project.path()).unwrap();
     assert_eq!(
-        pack(&project, MemoryFile::Leave).unwrap_err().class(),
+        pack(&project, MemoryFileMode::Leave).unwrap_err().class(),
         ErrorClass::NotAWorkspace
     );
 }
@@ -154,7 +154,7 @@ proptest! {
         tree.insert("AGENTS.md".into(), "a".into());
         tree.insert("skills/s/SKILL.md".into(), "s".into());
         let project = Project::new(tree);
-        let built = pack(&project, MemoryFile::Leave).unwrap();
+        let built = pack(&project, MemoryFileMode::Leave).unwrap();
         let artifact = project.artifact(&built);
         let names = [".git", ".openclaw", "openclaw.json", ".cache", "node_modules"];
         for (kind, _) in artifact.layers() {

@@ -2,9 +2,11 @@
 
 use crate::fault::PluginFault;
 use crate::protocol::{
-    Incoming, LONGEST_LINE, LineBuffer, MOST_NOTIFICATIONS, MessageError, parse, request_line,
+    LONGEST_LINE, LineBuffer, MOST_NOTIFICATIONS, MessageError, PluginMessage, parse, request_line,
 };
-use chitin_tools::sandbox::{Cause, Ending, ErrorOutput, Request, Running, Sandbox, StartError};
+use chitin_tools::sandbox::{
+    Cause, CommandRequest, Ending, ErrorOutput, Running, Sandbox, StartError,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -41,7 +43,7 @@ impl Connection {
     ) -> Result<Self, PluginFault> {
         let (sender, lines) = sync_channel(WAITING_LINES);
         let buffer = Mutex::new(LineBuffer::default());
-        let request = Request {
+        let request = CommandRequest {
             program: command.to_vec(),
             environment: BTreeMap::new(),
             workdir,
@@ -108,7 +110,7 @@ impl Connection {
             };
             let bad = |reason: String| PluginFault::BadAnswer { method, reason };
             match parse(&line) {
-                Ok(Incoming::Answer {
+                Ok(PluginMessage::Answer {
                     id: answered,
                     outcome,
                 }) if answered == id => {
@@ -118,12 +120,12 @@ impl Connection {
                         message: error.message,
                     });
                 }
-                Ok(Incoming::Answer { id: answered, .. }) => {
+                Ok(PluginMessage::Answer { id: answered, .. }) => {
                     return Err(bad(format!(
                         "it answers request {answered}, and {id} is open"
                     )));
                 }
-                Ok(Incoming::Notification { .. }) => {
+                Ok(PluginMessage::Notification { .. }) => {
                     unasked += 1;
                     if unasked > MOST_NOTIFICATIONS {
                         return Err(PluginFault::Flooded {

@@ -9,7 +9,7 @@ mod worker;
 pub(crate) use worker::ProcessSpec;
 
 use crate::fault::PluginFault;
-use crate::protocol::{Handshake, Offer};
+use crate::protocol::{Handshake, PluginOffer};
 use chitin_tools::sandbox::SandboxReport;
 use serde::Serialize;
 use serde_json::Value;
@@ -62,7 +62,7 @@ type Deliver = Box<dyn FnOnce() + Send>;
 struct Job {
     method: &'static str,
     /// What the plugin must offer for this.
-    needs: Option<Offer>,
+    needs: Option<PluginOffer>,
     /// The parameters, as JSON; nothing asks only for the handshake.
     params: Option<Value>,
     submitted: Instant,
@@ -80,7 +80,7 @@ pub(crate) struct PluginProcess {
 /// What a plugin is asked.
 pub(crate) struct Call {
     method: &'static str,
-    needs: Option<Offer>,
+    needs: Option<PluginOffer>,
     params: Option<Value>,
 }
 
@@ -97,7 +97,7 @@ impl Call {
     /// Makes a call of something that is offered.
     pub(crate) fn new(
         method: &'static str,
-        needs: Offer,
+        needs: PluginOffer,
         params: &impl Serialize,
     ) -> Result<Self, PluginFault> {
         let params = serde_json::to_value(params).map_err(|error| PluginFault::BadAnswer {

@@ -7,7 +7,7 @@ use chitin_agent::engine::{
 use chitin_agent::history::{estimate, estimate_text};
 use chitin_contract::EstimateRules;
 use chitin_protocol::message::{Block, Content, Message};
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use chitin_workspace::adapter::AgentDefinition;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,14 +37,14 @@ impl<'a> From<SessionRef<'a>> for Session<'a> {
 #[derive(Debug, Serialize)]
 pub struct BootstrapParams<'a> {
     session: Session<'a>,
-    entries: &'a [Entry],
+    entries: &'a [TranscriptEntry],
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<&'a AgentDefinition>,
 }
 
 impl<'a> BootstrapParams<'a> {
     /// Puts the records of a session together.
-    pub fn new(session: SessionRef<'a>, branch: &'a [Entry]) -> Self {
+    pub fn new(session: SessionRef<'a>, branch: &'a [TranscriptEntry]) -> Self {
         Self {
             session: session.into(),
             entries: branch,
@@ -114,7 +114,7 @@ impl<'a> AssembleParams<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct CompactParams<'a> {
     session: Session<'a>,
-    entries: &'a [Entry],
+    entries: &'a [TranscriptEntry],
     tokens: u64,
     overhead_tokens: u64,
     window: u64,

@@ -11,7 +11,7 @@ const MOST_OFFERS: usize = 16;
 /// What a plugin can offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Offer {
+pub enum PluginOffer {
     /// Claims directories and makes agent definitions of them.
     Adapter,
     /// Decides what of a conversation a model sees again.
@@ -21,7 +21,7 @@ pub enum Offer {
     Unknown,
 }
 
-impl Offer {
+impl PluginOffer {
     /// Returns the name in the protocol.
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ pub struct Handshake {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// What it offers.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<PluginOffer>,
     /// More about its adapter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<AdapterOffer>,
@@ -76,7 +76,7 @@ pub struct EngineOffer {
 
 impl Handshake {
     /// Tells whether something is offered.
-    pub fn offers(&self, offer: Offer) -> bool {
+    pub fn offers(&self, offer: PluginOffer) -> bool {
         self.offers.contains(&offer)
     }
 }

@@ -12,7 +12,7 @@ const LONGEST_MESSAGE: usize = 500;
 
 /// What a plugin wrote.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Incoming {
+pub enum PluginMessage {
     /// An answer.
     Answer {
         /// The id of the request that it answers.
@@ -76,7 +76,7 @@ struct RawError {
 }
 
 /// Reads one line, without its line end.
-pub fn parse(line: &[u8]) -> Result<Incoming, MessageError> {
+pub fn parse(line: &[u8]) -> Result<PluginMessage, MessageError> {
     if line.len() > LONGEST_LINE {
         return Err(MessageError::TooLong);
     }
@@ -93,7 +93,7 @@ pub fn parse(line: &[u8]) -> Result<Incoming, MessageError> {
             result: None,
             error: None,
             ..
-        } => Ok(Incoming::Notification { method }),
+        } => Ok(PluginMessage::Notification { method }),
         Raw {
             method: Some(method),
             ..
@@ -116,7 +116,7 @@ pub fn parse(line: &[u8]) -> Result<Incoming, MessageError> {
                 (Some(_), Some(_)) => return malformed("it has both `result` and `error`"),
                 (None, None) => return malformed("it has neither `result` nor `error`"),
             };
-            Ok(Incoming::Answer { id, outcome })
+            Ok(PluginMessage::Answer { id, outcome })
         }
     }
 }

@@ -16,9 +16,9 @@ pub use engine::{
     BootstrapParams, CompactAnswer, CompactParams, CompactRoom, IngestParams, assembled,
     bootstrapped, compacted, ingested,
 };
-pub use handshake::{AdapterOffer, EngineOffer, Handshake, Offer, handshake};
+pub use handshake::{AdapterOffer, EngineOffer, Handshake, PluginOffer, handshake};
 pub use lines::LineBuffer;
-pub use message::{Incoming, MessageError, RpcError, parse, request_line};
+pub use message::{MessageError, PluginMessage, RpcError, parse, request_line};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

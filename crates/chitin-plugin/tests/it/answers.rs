@@ -1,6 +1,6 @@
 //! Whatever a plugin writes, what is used of it is a whole context or none.
 
-use chitin_plugin::protocol::{Incoming, LONGEST_LINE, LineBuffer, assembled, parse};
+use chitin_plugin::protocol::{LONGEST_LINE, LineBuffer, PluginMessage, assembled, parse};
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, Message, ToolCallBlock, ToolResultMessage,
 };
@@ -126,7 +126,7 @@ proptest! {
     #[test]
     fn a_garbled_answer_never_gives_half_a_context(line in garbled()) {
         let given = conversation();
-        let Ok(Incoming::Answer { outcome: Ok(value), .. }) = parse(&line) else {
+        let Ok(PluginMessage::Answer { outcome: Ok(value), .. }) = parse(&line) else {
             return Ok(());
         };
         let Ok(context) = assembled(value.clone(), &given) else {

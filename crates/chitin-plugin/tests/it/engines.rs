@@ -1,11 +1,13 @@
 //! A plugin as a context engine.
 
 use crate::lab::{Lab, SESSION, block_on, talk};
-use chitin_agent::engine::{CompactOrder, Outcome, Registry, Summarizer, SummaryError, When};
+use chitin_agent::engine::{
+    CompactOrder, CompactionOutcome, EngineRegistry, Summarizer, SummaryError, When,
+};
 use chitin_agent::history::{Author, PlanOptions, SummaryRequest};
 use chitin_contract::CANONICAL;
 use chitin_protocol::message::Message;
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use chitin_test::needs;
 use futures_util::future::BoxFuture;
 
@@ -33,7 +35,7 @@ fn the_example_engine_shows_the_first_message_and_the_newest() {
 #[test]
 fn an_engine_is_registered_under_the_name_of_its_plugin_and_starts_when_it_is_asked() {
     let lab = Lab::with("");
-    let mut registry = Registry::new();
+    let mut registry = EngineRegistry::new();
     let taken = lab
         .set
         .register_engines(&mut registry, &lab.env.workspace());
@@ -104,11 +106,11 @@ impl Summarizer for Model {
     }
 }
 
-fn records(count: usize) -> Vec<Entry> {
+fn records(count: usize) -> Vec<TranscriptEntry> {
     let one = |at: usize| {
         let parent = at.checked_sub(1).map(|before| format!("e{before}"));
         let message = Message::user(format!("r{at}"), 0);
-        Entry::new(
+        TranscriptEntry::new(
             format!("e{at}"),
             parent,
             "2026-01-01T00:00:00.000Z".to_owned(),
@@ -165,7 +167,7 @@ fn compaction_is_the_engines_where_its_summary_fits_and_else_the_built_in_one() 
         };
         let engine = lab.engine();
         let outcome = block_on(engine.compact(SESSION, &order, &Model)).unwrap();
-        let Outcome::Compacted(compacted) = outcome else {
+        let CompactionOutcome::Compacted(compacted) = outcome else {
             panic!("{answer}: {outcome:?}");
         };
         assert_eq!(compacted.author == Author::Engine, by_engine, "{answer}");

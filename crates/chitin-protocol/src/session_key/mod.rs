@@ -25,7 +25,7 @@ pub use classify::{
     KeyShape, is_acp, is_cron, is_cron_run, is_subagent, shape, subagent_depth, without_cron_run,
 };
 pub use parse::{KeyGrammar, ParsedKey, SessionKey, request_key, store_key};
-pub use parts::{ChatType, Conversation, ThreadSplit, chat_type, conversation, split_thread};
+pub use parts::{ChatType, KeyConversation, ThreadSplit, chat_type, conversation, split_thread};
 
 /// The rest of the key under which an agent's main conversation is kept.
 pub const MAIN: &str = "main";

@@ -21,7 +21,7 @@ pub struct ThreadSplit {
 /// A group or channel that a key speaks of (R5).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Conversation {
+pub struct KeyConversation {
     /// The channel, in lower case.
     pub channel: String,
     /// `group` or `channel`.
@@ -97,7 +97,7 @@ pub(super) fn find_thread_marker(text: &str) -> Option<Range<usize>> {
 }
 
 /// Returns the group or channel that a key speaks of, with or without an agent before it.
-pub fn conversation(text: &str) -> Option<Conversation> {
+pub fn conversation(text: &str) -> Option<KeyConversation> {
     let segments: Vec<&str> = trim_js(text)
         .split(':')
         .filter(|segment| !segment.is_empty())
@@ -118,7 +118,7 @@ pub fn conversation(text: &str) -> Option<Conversation> {
     if channel.is_empty() || raw_id.is_empty() {
         return None;
     }
-    Some(Conversation {
+    Some(KeyConversation {
         channel,
         kind,
         raw_id: raw_id.to_owned(),

@@ -22,7 +22,7 @@ pub struct MemorySettings {
     pub results: Option<u32>,
     /// The minimum score of a result, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_score: Option<Share>,
+    pub min_score: Option<Fraction>,
     /// Whether results say where they stand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub citations: Option<CitationSetting>,
@@ -71,7 +71,7 @@ pub struct RecallSettings {
     pub tokens: Option<u32>,
     /// How well a result must fit, from 0 to 1; left out, 0.5.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_score: Option<Share>,
+    pub min_score: Option<Fraction>,
     /// Where the results go; left out, into the system prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<RecallPlace>,
@@ -106,9 +106,9 @@ pub struct EmbeddingSettings {
 
 /// A number from 0 to 1, exact to a ten-thousandth.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, JsonSchema)]
-pub struct Share(#[schemars(with = "f64", range(min = 0.0, max = 1.0))] u16);
+pub struct Fraction(#[schemars(with = "f64", range(min = 0.0, max = 1.0))] u16);
 
-impl Share {
+impl Fraction {
     const WHOLE: f64 = 10_000.0;
 
     /// Makes a share of a number; one outside 0 to 1 is none.
@@ -130,13 +130,13 @@ impl Share {
     }
 }
 
-impl Serialize for Share {
+impl Serialize for Fraction {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(self.get())
     }
 }
 
-impl<'de> Deserialize<'de> for Share {
+impl<'de> Deserialize<'de> for Fraction {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = f64::deserialize(deserializer)?;
         Self::new(number).ok_or_else(|| D::Error::custom("a score is a number from 0 to 1"))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How `chitin serve` is reached, and what it takes at most. What is left out has a safe default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-pub struct ServerSettings {
+pub struct ServeSettings {
     /// The address that it listens on; left out, `127.0.0.1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,

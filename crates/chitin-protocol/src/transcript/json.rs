@@ -1,6 +1,6 @@
 //! How records are written and read, whatever they say.
 
-use super::{Compaction, Entry, EntryBody};
+use super::{Compaction, EntryBody, TranscriptEntry};
 use crate::message::{Message, overlay, remember};
 use serde::de::Error;
 use serde::ser::Error as _;
@@ -46,7 +46,7 @@ struct CustomField<'a> {
     data: Option<&'a Value>,
 }
 
-impl Serialize for Entry {
+impl Serialize for TranscriptEntry {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.extra.is_empty() {
             return self.serialize_plain(serializer);
@@ -62,10 +62,10 @@ impl Serialize for Entry {
     }
 }
 
-impl Entry {
+impl TranscriptEntry {
     /// Writes the record without what was kept beside it.
     fn serialize_plain<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        fn line<B>(entry: &Entry, body: B) -> Line<'_, B> {
+        fn line<B>(entry: &TranscriptEntry, body: B) -> Line<'_, B> {
             Line {
                 kind: entry.body.kind(),
                 id: &entry.id,
@@ -155,7 +155,7 @@ fn known_body(kind: &str, object: &Map<String, Value>) -> Option<EntryBody> {
     })
 }
 
-impl<'de> Deserialize<'de> for Entry {
+impl<'de> Deserialize<'de> for TranscriptEntry {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
     }

@@ -7,7 +7,7 @@
 
 mod quick;
 
-use super::{Entry, EntryBody, Header};
+use super::{EntryBody, Header, TranscriptEntry};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub enum LineProblem {
     NoRecord(&'static str),
 }
 
-impl Entry {
+impl TranscriptEntry {
     /// Reads one line of a transcript, without its line end.
     pub fn from_line(line: &[u8]) -> Result<Self, LineProblem> {
         if let Some(entry) = quick::entry(line) {
@@ -104,7 +104,7 @@ fn surrogate(bytes: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Reads only what keeps a record in its place: a body that no parser of ours can hold is left out.
-fn in_its_place(line: &[u8]) -> Result<Entry, LineProblem> {
+fn in_its_place(line: &[u8]) -> Result<TranscriptEntry, LineProblem> {
     #[derive(Deserialize)]
     struct Envelope<'a> {
         #[serde(rename = "type", borrow)]
@@ -122,7 +122,7 @@ fn in_its_place(line: &[u8]) -> Result<Entry, LineProblem> {
         "type": envelope.kind, "id": envelope.id, "parentId": envelope.parent_id,
         "timestamp": envelope.timestamp,
     });
-    Ok(Entry::new(
+    Ok(TranscriptEntry::new(
         envelope.id,
         envelope.parent_id,
         envelope.timestamp.unwrap_or_default(),

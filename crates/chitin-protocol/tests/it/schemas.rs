@@ -7,9 +7,9 @@
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::config::ChitinConfig;
 use chitin_protocol::event::TurnEvent;
-use chitin_protocol::record::{Oversize, Refusal};
+use chitin_protocol::record::{FileRefusal, OversizeFile};
 use chitin_protocol::session_key::{
-    ChatType, Conversation, DmScope, GroupScope, KeyGrammar, KeyShape, ParsedKey, SessionKey,
+    ChatType, DmScope, GroupScope, KeyConversation, KeyGrammar, KeyShape, ParsedKey, SessionKey,
     ThreadKey, ThreadSplit, ThreadSuffix,
 };
 use schemars::{Schema, schema_for};
@@ -25,14 +25,14 @@ fn schemas() -> Vec<(&'static str, Schema)> {
         ("agent-id", schema_for!(AgentId)),
         ("chat-type", schema_for!(ChatType)),
         ("chitin-config", schema_for!(ChitinConfig)),
-        ("conversation", schema_for!(Conversation)),
+        ("conversation", schema_for!(KeyConversation)),
         ("dm-scope", schema_for!(DmScope)),
         ("group-scope", schema_for!(GroupScope)),
         ("key-grammar", schema_for!(KeyGrammar)),
         ("key-shape", schema_for!(KeyShape)),
-        ("oversize", schema_for!(Oversize)),
+        ("oversize", schema_for!(OversizeFile)),
         ("parsed-key", schema_for!(ParsedKey)),
-        ("refusal", schema_for!(Refusal)),
+        ("refusal", schema_for!(FileRefusal)),
         ("session-key", schema_for!(SessionKey)),
         ("thread-key", schema_for!(ThreadKey)),
         ("thread-split", schema_for!(ThreadSplit)),

@@ -4,7 +4,7 @@ use super::{REGISTRIES_FILE, malformed};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chitin_guard::{
-    ClaimKind, Expected, Hardlinks, Links, Oversized, ReadPolicy, Root, WriteError, commit_all,
+    ClaimKind, Expected, Hardlinks, LinkPolicy, Oversized, ReadPolicy, Root, WriteError, commit_all,
 };
 use chitin_pack::reference::Reference;
 use chitin_pack::{ErrorClass, PackError};
@@ -17,7 +17,7 @@ const OWNER_ONLY: u32 = 0o600;
 
 /// A link in place of the file would let somebody else say where passwords go.
 const POLICY: ReadPolicy = ReadPolicy {
-    links: Links::Refuse,
+    links: LinkPolicy::Refuse,
     hardlinks: Hardlinks::Refuse,
     max_bytes: super::MAX_FILE_BYTES,
     oversized: Oversized::Refuse,

@@ -1,6 +1,6 @@
 //! The HTTP client: HTTP/1.1, one TLS stack, no redirects of its own, no proxy but the one that is handed in.
 
-use crate::options::Options;
+use crate::options::RegistryOptions;
 use chitin_pack::{ErrorClass, PackError};
 use reqwest::{Client, NoProxy, Proxy, redirect};
 use rustls::pki_types::CertificateDer;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// What is spoken to in plain HTTP stays on this machine and never goes through a proxy.
 const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
 
-pub(super) fn make(options: &Options) -> Result<Client, PackError> {
+pub(super) fn make(options: &RegistryOptions) -> Result<Client, PackError> {
     let wrong = |what: &str| PackError::new(ErrorClass::Usage, what.to_owned());
     let mut roots = RootCertStore {
         roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),

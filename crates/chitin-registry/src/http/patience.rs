@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, Retry};
 use crate::options::Retries;
-use crate::progress::{Event, Progress};
+use crate::progress::{ProgressListener, TransferEvent};
 use chitin_pack::{Digest, PackError};
 
 /// How much patience is left with one thing.
@@ -26,7 +26,7 @@ impl Patience {
     pub(crate) async fn wait(
         &mut self,
         failure: Failure,
-        about: Option<(&dyn Progress, Digest)>,
+        about: Option<(&dyn ProgressListener, Digest)>,
     ) -> Result<(), PackError> {
         let usual = self.rules.first_delay * 2_u32.saturating_pow(self.failures.min(16));
         let delay = match failure.retry {
@@ -40,7 +40,7 @@ impl Patience {
         self.failures += 1;
         let delay = delay.min(self.rules.longest_delay);
         if let Some((progress, digest)) = about {
-            progress.event(Event::Retrying { digest, delay });
+            progress.event(TransferEvent::Retrying { digest, delay });
         }
         tokio::time::sleep(delay).await;
         Ok(())

@@ -6,7 +6,7 @@ use super::endpoint::Endpoint;
 use super::failure::{Failure, wrong_answer};
 use super::payload::Payload;
 use crate::auth::{Credentials, Keychain};
-use crate::options::Options;
+use crate::options::RegistryOptions;
 use bytes::Bytes;
 use chitin_pack::PackError;
 use reqwest::header::{
@@ -89,7 +89,7 @@ impl<'r> Request<'r> {
 /// The client with what it knows of registries so far.
 pub(crate) struct Transport {
     pub(super) client: Client,
-    pub(crate) options: Options,
+    pub(crate) options: RegistryOptions,
     keychain: Keychain,
     known: Mutex<HashMap<String, Credentials>>,
     /// What answered the last challenge, by registry and scope.
@@ -105,7 +105,7 @@ impl fmt::Debug for Transport {
 }
 
 impl Transport {
-    pub(crate) fn new(options: Options, keychain: Keychain) -> Result<Self, PackError> {
+    pub(crate) fn new(options: RegistryOptions, keychain: Keychain) -> Result<Self, PackError> {
         Ok(Self {
             client: client::make(&options)?,
             options,

@@ -1,8 +1,8 @@
 //! One blob on its way up: in one request, or in pieces that a cut connection does not undo.
 
 use crate::http::{Action, Endpoint, Failure, Payload, Request, Retry, refused, wrong_answer};
-use crate::progress::{Event, Progress};
-use crate::registry::{Registry, header};
+use crate::progress::{ProgressListener, TransferEvent};
+use crate::registry::{RegistryClient, header};
 use bytes::Bytes;
 use chitin_pack::artifact::Descriptor;
 use chitin_pack::store::Store;
@@ -54,10 +54,10 @@ struct Task<'t> {
     repository: &'t str,
     blob: &'t Descriptor,
     content: &'t Content,
-    progress: &'t dyn Progress,
+    progress: &'t dyn ProgressListener,
 }
 
-impl Registry {
+impl RegistryClient {
     /// Sends a blob. After a cut connection the registry is asked how far it got; when it does not know any more, the blob
     /// is sent from the beginning.
     pub(super) async fn upload(
@@ -66,7 +66,7 @@ impl Registry {
         repository: &str,
         blob: &Descriptor,
         content: &Content,
-        progress: &dyn Progress,
+        progress: &dyn ProgressListener,
     ) -> Result<(), PackError> {
         let task = Task {
             endpoint,
@@ -77,7 +77,7 @@ impl Registry {
         };
         let mut patience = self.patience();
         let mut session = None;
-        progress.event(Event::Started {
+        progress.event(TransferEvent::Started {
             digest: blob.digest,
             resumed: 0,
             total: blob.size,
@@ -190,7 +190,7 @@ impl Registry {
             Some(kept) if kept < end => kept.max(open.offset),
             _ => end,
         };
-        task.progress.event(Event::Advanced {
+        task.progress.event(TransferEvent::Advanced {
             digest: task.blob.digest,
             done: open.offset,
             total: task.blob.size,
@@ -241,7 +241,7 @@ impl Registry {
         let Some(offset) = range_end(&response).filter(|offset| *offset <= task.blob.size) else {
             return Ok(None);
         };
-        task.progress.event(Event::Started {
+        task.progress.event(TransferEvent::Started {
             digest: task.blob.digest,
             resumed: offset,
             total: task.blob.size,

@@ -2,7 +2,7 @@
 
 use crate::sample::{Sandbox, anonymous, noise};
 use chitin_pack::reference::Reference;
-use chitin_pack::store::Repair;
+use chitin_pack::store::StoreRepair;
 use chitin_registry::Silent;
 use chitin_test::registry::{RegistryServer, Setup};
 use std::time::Duration;
@@ -29,7 +29,7 @@ async fn pushes_and_pulls_that_are_dropped_are_made_good_by_the_next() {
 
         let pull = registry.pull(&reference, &there.store, &Silent);
         let _ = tokio::time::timeout(short, pull).await;
-        assert!(there.store.check(Repair::Report).unwrap().is_clean());
+        assert!(there.store.check(StoreRepair::Report).unwrap().is_clean());
         let pulled = registry.pull(&reference, &there.store, &Silent).await;
         assert_eq!(pulled.unwrap(), digest);
         there.store.artifact(&digest).unwrap().verify().unwrap();

@@ -3,7 +3,7 @@
 use crate::sample::{Sandbox, anonymous, failed, noise, options};
 use chitin_pack::Digest;
 use chitin_pack::reference::Reference;
-use chitin_registry::{Options, PlainHttp, Registry, Silent};
+use chitin_registry::{PlainHttp, RegistryClient, RegistryOptions, Silent};
 use chitin_test::registry::{RegistryServer, Setup};
 
 #[tokio::test]
@@ -98,11 +98,11 @@ async fn a_plain_registry_is_not_taken_for_a_safe_one() {
     let Some(server) = RegistryServer::start(Setup::Plain) else {
         return;
     };
-    let careful = Options {
+    let careful = RegistryOptions {
         plain_http: PlainHttp::Never,
         ..options()
     };
-    let registry = Registry::new(careful, chitin_registry::Keychain::default()).unwrap();
+    let registry = RegistryClient::new(careful, chitin_registry::Keychain::default()).unwrap();
     let error = registry.check(&server.host()).await.unwrap_err();
     assert!(error.to_string().contains("TLS"), "{error}");
     assert_eq!(failed::<()>(Err(error)), ("registry", 3));

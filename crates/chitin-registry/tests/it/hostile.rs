@@ -5,7 +5,7 @@ use chitin_pack::Digest;
 use chitin_pack::artifact::{Descriptor, Manifest};
 use chitin_pack::compat::{self, OCI_MANIFEST};
 use chitin_pack::reference::Reference;
-use chitin_registry::{Options, Registry, Silent};
+use chitin_registry::{RegistryClient, RegistryOptions, Silent};
 use chitin_test::registry::{Reply, Request, ScriptedServer};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
@@ -118,7 +118,7 @@ async fn credentials_stay_with_their_registry() {
             right.answer(request)
         }
     });
-    let registry = Registry::new(options(), pilot(&server.host())).unwrap();
+    let registry = RegistryClient::new(options(), pilot(&server.host())).unwrap();
     let there = Sandbox::new();
     let pulled = registry
         .pull(&reference(&server), &there.store, &Silent)
@@ -143,7 +143,7 @@ async fn an_upload_that_is_sent_elsewhere_takes_no_credentials_along() {
         "POST" => Reply::status(202).header("Location", format!("http://{elsewhere}/u?a=b")),
         _ => Reply::status(201),
     });
-    let registry = Registry::new(options(), pilot(&server.host())).unwrap();
+    let registry = RegistryClient::new(options(), pilot(&server.host())).unwrap();
     let here = Sandbox::new();
     let digest = here.put(&[b"layer"]);
     let pushed = registry
@@ -173,7 +173,7 @@ async fn a_challenge_or_redirect_that_leads_astray_is_not_followed() {
     ];
     for reply in astray {
         let server = ScriptedServer::start(move |_| reply.clone());
-        let registry = Registry::new(options(), pilot(&server.host())).unwrap();
+        let registry = RegistryClient::new(options(), pilot(&server.host())).unwrap();
         let there = Sandbox::new();
         let pulled = registry
             .pull(&reference(&server), &there.store, &Silent)
@@ -232,13 +232,13 @@ async fn nonsense_and_endless_answers_are_refused() {
         assert_eq!(failed(pulled), (class, 3));
         assert!(there.check().is_empty());
     }
-    let small = Options {
+    let small = RegistryOptions {
         max_artifact_bytes: 500,
         ..options()
     };
     let server = ScriptedServer::start(move |request| huge.answer(request));
     let there = Sandbox::new();
-    let registry = Registry::new(small, chitin_registry::Keychain::default()).unwrap();
+    let registry = RegistryClient::new(small, chitin_registry::Keychain::default()).unwrap();
     let pulled = registry
         .pull(&reference(&server), &there.store, &Silent)
         .await;
@@ -255,7 +255,7 @@ async fn a_registry_that_never_answers_is_not_waited_for_for_ever() {
     let mut quick = options();
     quick.timeouts.answer = Duration::from_millis(100);
     quick.retries.attempts = 1;
-    let registry = Registry::new(quick, chitin_registry::Keychain::default()).unwrap();
+    let registry = RegistryClient::new(quick, chitin_registry::Keychain::default()).unwrap();
     let start = Instant::now();
     assert_eq!(
         failed(registry.check(&server.host()).await),
@@ -303,11 +303,11 @@ async fn a_push_into_trouble_comes_through() {
             _ => Reply::status(404),
         }
     });
-    let pieces = Options {
+    let pieces = RegistryOptions {
         chunk_bytes: 1_000,
         ..options()
     };
-    let registry = Registry::new(pieces, chitin_registry::Keychain::default()).unwrap();
+    let registry = RegistryClient::new(pieces, chitin_registry::Keychain::default()).unwrap();
     let here = Sandbox::new();
     let digest = here.put(&[&noise(3_500, 16)]);
     let pushed = registry

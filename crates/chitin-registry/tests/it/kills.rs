@@ -6,7 +6,7 @@
 
 use crate::sample::{Recorded, Sandbox, anonymous, noise};
 use chitin_pack::reference::Reference;
-use chitin_pack::store::{Repair, Store};
+use chitin_pack::store::{Store, StoreRepair};
 use chitin_registry::Silent;
 use chitin_test::registry::{RegistryServer, Setup};
 use std::path::Path;
@@ -57,7 +57,7 @@ async fn a_store_survives_two_hundred_kills() {
         child.kill().unwrap();
         let status = child.wait().unwrap();
         let names = there.check();
-        assert!(there.store.check(Repair::Report).unwrap().is_clean());
+        assert!(there.store.check(StoreRepair::Report).unwrap().is_clean());
         if names.contains(&digest.hex()) {
             there.store.artifact(&digest).unwrap().verify().unwrap();
             there = Sandbox::new();

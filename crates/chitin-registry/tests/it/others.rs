@@ -2,7 +2,7 @@
 
 use crate::sample::{Sandbox, anonymous};
 use chitin_pack::reference::Reference;
-use chitin_pack::store::Layout;
+use chitin_pack::store::ImageLayout;
 use chitin_registry::Silent;
 use chitin_test::needs;
 use chitin_test::registry::{RegistryServer, Setup};
@@ -41,7 +41,7 @@ async fn skopeo_finds_the_same_bytes() {
             .output()
             .unwrap();
         assert!(copied.status.success(), "{copied:?}");
-        let artifact = Layout::open(copy.path())
+        let artifact = ImageLayout::open(copy.path())
             .unwrap()
             .artifact(Some("copy"))
             .unwrap();

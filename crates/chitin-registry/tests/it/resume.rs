@@ -3,7 +3,7 @@
 use crate::sample::{Recorded, Sandbox, anonymous, failed, noise, options};
 use chitin_pack::Digest;
 use chitin_pack::reference::Reference;
-use chitin_registry::{Keychain, Options, Registry, Retries, Silent};
+use chitin_registry::{Keychain, RegistryClient, RegistryOptions, Retries, Silent};
 use chitin_test::registry::{CuttingProxy, RegistryServer, Reply, ScriptedServer, Setup};
 use std::sync::{Arc, Mutex};
 
@@ -35,14 +35,14 @@ async fn a_cut_download_goes_on_where_it_stopped() {
     assert!(proxy.down() < SIZE as u64 + SMALL, "{} bytes", proxy.down());
 
     // Over two runs.
-    let impatient = Options {
+    let impatient = RegistryOptions {
         retries: Retries {
             attempts: 0,
             ..options().retries
         },
         ..options()
     };
-    let impatient = Registry::new(impatient, Keychain::default()).unwrap();
+    let impatient = RegistryClient::new(impatient, Keychain::default()).unwrap();
     let proxy = CuttingProxy::start(server.port());
     proxy.cut_down_at([4_000_000]);
     let cut: Reference = format!("{}/acme/pilot:1", proxy.host()).parse().unwrap();
@@ -121,12 +121,12 @@ async fn an_upload_that_the_registry_forgets_is_begun_again() {
     there.check();
 }
 
-fn small_pieces() -> Registry {
-    let options = Options {
+fn small_pieces() -> RegistryClient {
+    let options = RegistryOptions {
         chunk_bytes: 1_000_000,
         ..options()
     };
-    Registry::new(options, Keychain::default()).unwrap()
+    RegistryClient::new(options, Keychain::default()).unwrap()
 }
 
 /// A registry by the book: it keeps what it has of a piece, and says how much.

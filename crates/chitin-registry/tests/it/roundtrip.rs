@@ -2,10 +2,10 @@
 
 use crate::sample::{Recorded, Sandbox, anonymous, failed, noise, options, pilot, with_password};
 use chitin_pack::reference::Reference;
-use chitin_registry::{Keychain, Options, PlainHttp, Registry, Silent};
+use chitin_registry::{Keychain, PlainHttp, RegistryClient, RegistryOptions, Silent};
 use chitin_test::registry::{Certificates, RegistryServer, Setup};
 
-async fn goes_there_and_back(server: &RegistryServer, registry: &Registry) {
+async fn goes_there_and_back(server: &RegistryServer, registry: &RegistryClient) {
     let here = Sandbox::new();
     let large = noise(30_000_000, 1);
     let artifacts = [
@@ -62,33 +62,33 @@ async fn over_tls() {
     let Some(server) = RegistryServer::start(Setup::Tls) else {
         return;
     };
-    let trusting = Options {
+    let trusting = RegistryOptions {
         plain_http: PlainHttp::Never,
         extra_roots: vec![server.authority()],
         ..options()
     };
-    let registry = Registry::new(trusting.clone(), Keychain::default()).unwrap();
+    let registry = RegistryClient::new(trusting.clone(), Keychain::default()).unwrap();
     goes_there_and_back(&server, &registry).await;
 
     let other = tempfile::tempdir().unwrap();
     Certificates::make(other.path());
     let stranger = RegistryServer::start(Setup::Tls).map(|other| other.authority());
     for roots in [Vec::new(), Vec::from_iter(stranger)] {
-        let options = Options {
+        let options = RegistryOptions {
             extra_roots: roots,
             ..trusting.clone()
         };
-        let registry = Registry::new(options, Keychain::default()).unwrap();
+        let registry = RegistryClient::new(options, Keychain::default()).unwrap();
         let error = registry.check(&server.host()).await.unwrap_err();
         assert!(error.to_string().contains("certificate"), "{error}");
         assert_eq!(failed::<()>(Err(error)), ("registry", 3));
     }
-    let nonsense = Options {
+    let nonsense = RegistryOptions {
         extra_roots: vec![b"no certificate".to_vec()],
         ..trusting
     };
     assert_eq!(
-        failed(Registry::new(nonsense, Keychain::default())),
+        failed(RegistryClient::new(nonsense, Keychain::default())),
         ("usage", 1)
     );
 }
@@ -108,7 +108,7 @@ async fn wants_to_know_who_asks(setup: Setup) {
         return;
     };
     let host = server.host();
-    let registry = Registry::new(options(), pilot(&host)).unwrap();
+    let registry = RegistryClient::new(options(), pilot(&host)).unwrap();
     registry.check(&host).await.unwrap();
     goes_there_and_back(&server, &registry).await;
 
@@ -120,7 +120,7 @@ async fn wants_to_know_who_asks(setup: Setup) {
         with_password(&host, "wrong"),
         pilot("127.0.0.1:1"),
     ] {
-        let registry = Registry::new(options(), keychain).unwrap();
+        let registry = RegistryClient::new(options(), keychain).unwrap();
         let pushed = registry
             .push(&here.store, &digest, &reference, &Silent)
             .await;

@@ -5,7 +5,8 @@ use chitin_pack::compat;
 use chitin_pack::store::Store;
 use chitin_pack::{Digest, PackError};
 use chitin_registry::{
-    Credentials, Event, Keychain, Options, PlainHttp, Progress, Registry, Retries,
+    Credentials, Keychain, PlainHttp, ProgressListener, RegistryClient, RegistryOptions, Retries,
+    TransferEvent,
 };
 use chitin_test::registry::{PASSWORD, USER};
 use std::collections::BTreeMap;
@@ -110,20 +111,20 @@ pub(crate) fn noise(length: usize, seed: u64) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn options() -> Options {
-    Options {
+pub(crate) fn options() -> RegistryOptions {
+    RegistryOptions {
         plain_http: PlainHttp::Loopback,
         retries: Retries {
             attempts: 3,
             first_delay: Duration::from_millis(5),
             longest_delay: Duration::from_secs(2),
         },
-        ..Options::default()
+        ..RegistryOptions::default()
     }
 }
 
-pub(crate) fn anonymous() -> Registry {
-    Registry::new(options(), Keychain::default()).unwrap()
+pub(crate) fn anonymous() -> RegistryClient {
+    RegistryClient::new(options(), Keychain::default()).unwrap()
 }
 
 pub(crate) fn pilot(host: &str) -> Keychain {
@@ -140,33 +141,34 @@ pub(crate) fn with_password(host: &str, password: &str) -> Keychain {
 
 /// Keeps every event.
 #[derive(Debug, Default)]
-pub(crate) struct Recorded(Mutex<Vec<Event>>);
+pub(crate) struct Recorded(Mutex<Vec<TransferEvent>>);
 
-impl Progress for Recorded {
-    fn event(&self, event: Event) {
+impl ProgressListener for Recorded {
+    fn event(&self, event: TransferEvent) {
         self.0.lock().unwrap().push(event);
     }
 }
 
 impl Recorded {
-    pub(crate) fn events(&self) -> Vec<Event> {
+    pub(crate) fn events(&self) -> Vec<TransferEvent> {
         self.0.lock().unwrap().clone()
     }
 
     /// Counts what was moved and what was there already.
     pub(crate) fn moved_and_there(&self) -> (usize, usize) {
         let events = self.events();
-        let count = |of: fn(&Event) -> bool| events.iter().filter(|event| of(event)).count();
+        let count =
+            |of: fn(&TransferEvent) -> bool| events.iter().filter(|event| of(event)).count();
         (
-            count(|event| matches!(event, Event::Finished { .. })),
-            count(|event| matches!(event, Event::AlreadyThere { .. })),
+            count(|event| matches!(event, TransferEvent::Finished { .. })),
+            count(|event| matches!(event, TransferEvent::AlreadyThere { .. })),
         )
     }
 
     /// Returns where blobs were gone on with.
     pub(crate) fn resumed(&self) -> Vec<u64> {
-        let resumed = |event: &Event| match event {
-            Event::Started { resumed, .. } if *resumed > 0 => Some(*resumed),
+        let resumed = |event: &TransferEvent| match event {
+            TransferEvent::Started { resumed, .. } if *resumed > 0 => Some(*resumed),
             _ => None,
         };
         self.events().iter().filter_map(resumed).collect()

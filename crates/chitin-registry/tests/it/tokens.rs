@@ -2,7 +2,7 @@
 
 use crate::sample::{Sandbox, failed, options, pilot};
 use chitin_pack::reference::Reference;
-use chitin_registry::{Credentials, Keychain, Options, PlainHttp, Registry, Silent};
+use chitin_registry::{Credentials, Keychain, PlainHttp, RegistryClient, RegistryOptions, Silent};
 use chitin_test::registry::{Reply, Request, ScriptedServer};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,7 +40,7 @@ fn reference(server: &ScriptedServer) -> Reference {
 #[tokio::test]
 async fn a_token_is_used_until_it_runs_out() {
     let server = with_short_tokens();
-    let registry = Registry::new(options(), Keychain::default()).unwrap();
+    let registry = RegistryClient::new(options(), Keychain::default()).unwrap();
     for _ in 0..5 {
         assert_eq!(registry.tags(&reference(&server)).await.unwrap(), ["1"]);
     }
@@ -59,7 +59,7 @@ async fn each_kind_of_credentials_is_shown_in_its_own_way() {
     let identity = Credentials::IdentityToken(token("id&ent=ity"));
     let server = with_short_tokens();
     let keychain = Keychain::default().with(server.host(), identity);
-    let registry = Registry::new(options(), keychain).unwrap();
+    let registry = RegistryClient::new(options(), keychain).unwrap();
     registry.tags(&reference(&server)).await.unwrap();
     let [asked] = &asked_for_tokens(&server)[..] else {
         unreachable!("asked once")
@@ -76,7 +76,7 @@ async fn each_kind_of_credentials_is_shown_in_its_own_way() {
     );
 
     let server = with_short_tokens();
-    let registry = Registry::new(options(), pilot(&server.host())).unwrap();
+    let registry = RegistryClient::new(options(), pilot(&server.host())).unwrap();
     registry.tags(&reference(&server)).await.unwrap();
     let asked = asked_for_tokens(&server);
     let shown = asked[0].header("authorization").unwrap();
@@ -85,7 +85,7 @@ async fn each_kind_of_credentials_is_shown_in_its_own_way() {
     let server = with_short_tokens();
     let ready = Credentials::RegistryToken(token("t0"));
     let keychain = Keychain::default().with(server.host(), ready);
-    let registry = Registry::new(options(), keychain).unwrap();
+    let registry = RegistryClient::new(options(), keychain).unwrap();
     registry.tags(&reference(&server)).await.unwrap();
     assert_eq!(asked_for_tokens(&server).len(), 0);
 }
@@ -96,20 +96,20 @@ async fn a_proxy_is_for_other_machines() {
         with_short_tokens(),
         ScriptedServer::start(|_| Reply::status(502)),
     );
-    let through = Options {
+    let through = RegistryOptions {
         proxy: Some(format!("http://{}", proxy.host()).into()),
         ..options()
     };
-    let registry = Registry::new(through.clone(), Keychain::default()).unwrap();
+    let registry = RegistryClient::new(through.clone(), Keychain::default()).unwrap();
     registry.tags(&reference(&server)).await.unwrap();
     assert_eq!(proxy.requests().len(), 0);
 
-    let mut far = Options {
+    let mut far = RegistryOptions {
         plain_http: PlainHttp::Never,
         ..through
     };
     far.retries.attempts = 0;
-    let registry = Registry::new(far, pilot("registry.example")).unwrap();
+    let registry = RegistryClient::new(far, pilot("registry.example")).unwrap();
     let elsewhere: Reference = "registry.example/acme/pilot:1".parse().unwrap();
     let there = Sandbox::new();
     let pulled = registry.pull(&elsewhere, &there.store, &Silent).await;

@@ -36,7 +36,7 @@ pub fn unusable(kind: ChannelKind, section: &Value) -> Vec<ChannelIssue> {
 
 #[cfg(feature = "discord")]
 fn discord(section: &Value) -> Vec<ChannelIssue> {
-    let issues = chitin_discord::Settings::read(section).err();
+    let issues = chitin_discord::DiscordSettings::read(section).err();
     let issues = issues.into_iter().flatten();
     let wrong = issues.map(|issue| ChannelIssue {
         path: issue.path,
@@ -48,7 +48,7 @@ fn discord(section: &Value) -> Vec<ChannelIssue> {
 
 #[cfg(feature = "slack")]
 fn slack(section: &Value) -> Vec<ChannelIssue> {
-    let issues = chitin_slack::Settings::read(section).err();
+    let issues = chitin_slack::SlackSettings::read(section).err();
     let issues = issues.into_iter().flatten();
     let wrong = issues.map(|issue| ChannelIssue {
         path: issue.path,
@@ -202,7 +202,7 @@ fn lacking(plan: &ChannelPlan, account: &ChannelAccount) -> Option<ChannelSecret
 /// Returns what an account of Slack needs to hear anything.
 #[cfg(feature = "slack")]
 fn hearing(plan: &ChannelPlan, account: &str) -> Option<ChannelSecret> {
-    let settings = chitin_slack::Settings::read(&plan.section).ok()?;
+    let settings = chitin_slack::SlackSettings::read(&plan.section).ok()?;
     Some(if settings.uses_socket(account) {
         ChannelSecret::AppToken
     } else {

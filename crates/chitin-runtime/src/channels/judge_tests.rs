@@ -26,7 +26,7 @@ fn plan(kind: ChannelKind, section: Value, accounts: Vec<ChannelAccount>) -> Cha
         section,
         activation: Activation::On,
         accounts,
-        trust: chitin_model::http::Trust::default(),
+        trust: chitin_model::http::TlsRoots::default(),
     }
 }
 
@@ -100,7 +100,7 @@ fn each_account_must_have_what_it_speaks_and_hears_with() {
 #[test]
 #[cfg(all(feature = "discord", feature = "slack"))]
 fn the_table_calls_exactly_those_switches_effective_that_the_network_reads() {
-    use chitin_config::{LoadedChitinConfig, Severity, channel_issues};
+    use chitin_config::{IssueSeverity, LoadedChitinConfig, channel_issues};
     let groups = [
         "channelInfo",
         "channels",
@@ -141,7 +141,9 @@ fn the_table_calls_exactly_those_switches_effective_that_the_network_reads() {
                 issues: Vec::new(),
             };
             let issues = channel_issues(&own);
-            let counts = issues.iter().any(|issue| issue.severity == Severity::Error);
+            let counts = issues
+                .iter()
+                .any(|issue| issue.severity == IssueSeverity::Error);
             assert_eq!(counts, read, "{} {object}.{key}: {issues:?}", kind.id());
         }
     }

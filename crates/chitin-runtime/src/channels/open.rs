@@ -86,16 +86,16 @@ fn discord(
     memory: Option<&Path>,
     notes: &Notes,
 ) -> Result<OpenedChannel, Vec<OpenProblem>> {
-    use chitin_discord::{Discord, Memory, Settings};
-    let settings = Settings::read(&plan.section).map_err(|issues| {
+    use chitin_discord::{Discord, DiscordSettings, PositionStore};
+    let settings = DiscordSettings::read(&plan.section).map_err(|issues| {
         let issues = issues.into_iter();
         let said = issues.map(|issue| said(plan.kind, &issue.path, &issue.message, issue.hint));
         said.collect::<Vec<_>>()
     })?;
     let settings = settings.trusting(plan.trust.clone());
     let memory = match memory {
-        Some(directory) => Memory::in_directory(directory),
-        None => Memory::none(),
+        Some(directory) => PositionStore::in_directory(directory),
+        None => PositionStore::none(),
     };
     let made = Discord::new(
         &settings,
@@ -112,8 +112,8 @@ fn discord(
 
 #[cfg(feature = "slack")]
 fn slack(plan: &ChannelPlan, notes: &Notes) -> Result<OpenedChannel, Vec<OpenProblem>> {
-    use chitin_slack::{Settings, Slack, Tokens};
-    let settings = Settings::read(&plan.section).map_err(|issues| {
+    use chitin_slack::{Slack, SlackSettings, SlackTokens};
+    let settings = SlackSettings::read(&plan.section).map_err(|issues| {
         let issues = issues.into_iter();
         let said = issues.map(|issue| said(plan.kind, &issue.path, &issue.message, issue.hint));
         said.collect::<Vec<_>>()
@@ -130,7 +130,7 @@ fn slack(plan: &ChannelPlan, notes: &Notes) -> Result<OpenedChannel, Vec<OpenPro
     }
     let mut signing = each(plan, ChannelSecret::Signing);
     let tokens = bots.into_iter().map(|(account, bot)| {
-        let tokens = Tokens {
+        let tokens = SlackTokens {
             bot,
             app: apps.remove(&account),
             signing_secret: signing.remove(&account),

@@ -4,7 +4,7 @@ use super::compat::{ChannelKind, ChannelSecret};
 use super::credentials::{self, ChannelSecrets};
 use crate::error::RuntimeError;
 use crate::{Configuration, Host};
-use chitin_model::http::Trust;
+use chitin_model::http::TlsRoots;
 use chitin_protocol::agent_id::DEFAULT_ACCOUNT;
 use secrecy::SecretString;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub struct ChannelPlan {
     /// Its accounts.
     pub accounts: Vec<ChannelAccount>,
     /// Whom TLS trusts.
-    pub trust: Trust,
+    pub trust: TlsRoots,
 }
 
 /// An account, and its secrets as far as they are there.

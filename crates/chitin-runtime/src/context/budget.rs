@@ -4,10 +4,10 @@ use super::ModelFigures;
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use chitin_config::ChitinSettings;
-use chitin_config::settings::Settings;
+use chitin_config::settings::ContextSettings;
 use chitin_context::Context;
-use chitin_context::budget::{LimitUnit, Limits};
-use chitin_context::degrade::{Plan, Step, Which};
+use chitin_context::budget::{BudgetLimits, LimitUnit};
+use chitin_context::degrade::{ShrinkPlan, ShrinkStep, Which};
 use chitin_contract::{Contract, CutRule};
 use chitin_protocol::config::{BudgetUnit, PlanSetting};
 use chitin_protocol::nearest::nearest;
@@ -96,11 +96,11 @@ fn wrong(text: &str, what: &str) -> RuntimeError {
 /// Lays the limits over each other.
 pub(super) fn limits(
     contract: &Contract,
-    settings: &Settings,
+    settings: &ContextSettings,
     own: &ChitinSettings,
     typed: Option<&str>,
-) -> Result<Limits, RuntimeError> {
-    let mut limits = Limits::of(contract).with_settings(settings);
+) -> Result<BudgetLimits, RuntimeError> {
+    let mut limits = BudgetLimits::of(contract).with_settings(settings);
     if contract.budgets.cut == CutRule::Never {
         // Still read, so that a slip of the finger does not wait for another contract.
         typed.map(Budget::parse).transpose()?;
@@ -167,7 +167,7 @@ pub(super) fn unmatched(
         .collect()
 }
 
-fn lay_over(limits: &mut Limits, budget: Budget) {
+fn lay_over(limits: &mut BudgetLimits, budget: Budget) {
     if let Some(unit) = budget.unit.filter(|unit| *unit != limits.unit) {
         limits.per_file = converted(limits.per_file, unit);
         limits.total = limits.total.map(|total| converted(total, unit));
@@ -195,30 +195,30 @@ const fn converted(bound: usize, unit: LimitUnit) -> usize {
 pub(super) fn plan(
     own: &ChitinSettings,
     model: &ModelFigures,
-) -> Result<Option<(Plan, usize)>, RuntimeError> {
+) -> Result<Option<(ShrinkPlan, usize)>, RuntimeError> {
     let Some(setting) = &own.small_window else {
         return Ok(None);
     };
     let plan = match &setting.plan {
         PlanSetting::Named(name) if name == "off" => return Ok(None),
-        PlanSetting::Named(name) => Plan::built_in(name).ok_or_else(|| {
+        PlanSetting::Named(name) => ShrinkPlan::built_in(name).ok_or_else(|| {
             let error = RuntimeError::new(
                 ErrorKind::Config,
                 format!("There is no plan called `{name}`."),
             );
-            match nearest(name, Plan::NAMES) {
+            match nearest(name, ShrinkPlan::NAMES) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
                 None => error.hint(format!(
                     "there are `off`, `{}`, and steps of your own",
-                    Plan::NAMES.join("`, `")
+                    ShrinkPlan::NAMES.join("`, `")
                 )),
             }
         })?,
-        PlanSetting::Steps(steps) => Plan {
+        PlanSetting::Steps(steps) => ShrinkPlan {
             name: "own".to_owned(),
             steps: steps
                 .iter()
-                .map(|step| Step {
+                .map(|step| ShrinkStep {
                     files: step.files.iter().map(|file| Which::parse(file)).collect(),
                     keep: step.keep.min(100),
                 })

@@ -4,26 +4,26 @@ use super::cache::ContextCache;
 use super::engine::EngineLook;
 use super::figures::ModelFigures;
 use super::inputs::WorkspaceInputs;
-use super::request::{Mode, Trigger, TurnRequest, WhichTurn};
+use super::request::{PromptExtent, Trigger, TurnRequest, WhichTurn};
 use super::sent::{ChosenMessages, StoredTurn, session_id, store};
 use super::{budget, prompt, session, skills};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::factory;
 use crate::host::Host;
-use crate::memory::{AgentMemory, Message, Past};
+use crate::memory::{AgentMemory, PastSessions, RecallMessage};
 use crate::models::api_of_model;
 use crate::notes::Notes;
-use crate::setup::{Setup, Target, chitin_home, shown};
+use crate::setup::{AgentTarget, Setup, chitin_home, shown};
 use crate::workspace_copy::WorkspaceCopy;
 use chitin_agent::source::Recalled;
 use chitin_config::heartbeat;
-use chitin_config::settings::{Settings, TruncationWarning, injection, settings};
+use chitin_config::settings::{ContextSettings, TruncationWarning, injection, settings};
 use chitin_context::degrade::{Degraded, assemble_within};
 use chitin_context::memory_results::MemoryResult;
-use chitin_context::refresh::Refresh;
+use chitin_context::refresh::RefreshRule;
 use chitin_context::sections::{Delegation, PromptMode, ToolFact};
-use chitin_context::{Context, TellCuts, Turn};
+use chitin_context::{Context, TellCuts, TurnInputs};
 use chitin_contract::{Contract, DelegationRule, MainKeyRule, RuntimeLine};
 use chitin_gateway::subagents::{SpawnLimits, child_prompt};
 use chitin_model::Api;
@@ -55,7 +55,7 @@ pub struct TurnContext {
     /// The tools that the caller adds.
     pub added_tools: Vec<ToolSpec>,
     /// When an edit of the workspace shows.
-    pub refresh: Refresh,
+    pub refresh: RefreshRule,
     /// What the user should know beside the context itself.
     pub notes: Vec<String>,
     /// What a context engine lets the model see of the conversation; none if there is no such engine, or it failed.
@@ -122,7 +122,12 @@ impl std::fmt::Debug for RunningTurn<'_> {
 
 impl TurnRequest {
     /// Finds the workspace that a turn is about: a session's key names its agent.
-    pub fn find(&self, host: &Host, target: &Target, notes: &Notes) -> Result<Setup, RuntimeError> {
+    pub fn find(
+        &self,
+        host: &Host,
+        target: &AgentTarget,
+        notes: &Notes,
+    ) -> Result<Setup, RuntimeError> {
         let mut target = target.clone();
         let setup = Setup::find(host, &target, notes)?;
         let Some(key) = &self.session else {
@@ -199,7 +204,7 @@ impl TurnRequest {
         let config = setup.configuration.value();
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let session = session::key(self, setup)?;
-        let refresh = Refresh::chosen(contract, own.refresh);
+        let refresh = RefreshRule::chosen(contract, own.refresh);
         let found = cache.found(&session, refresh, |loader| {
             WorkspaceInputs::look(host, setup, files, &session, self.seeded, loader)
         })?;
@@ -234,10 +239,10 @@ impl TurnRequest {
             || (contract.filters.cron_files.is_some()
                 && keys::is_cron(&session, contract.session_keys));
         let mode = match self.mode {
-            Some(Mode::None) => PromptMode::None,
-            Some(Mode::Minimal) => PromptMode::Minimal,
+            Some(PromptExtent::None) => PromptMode::None,
+            Some(PromptExtent::Minimal) => PromptMode::Minimal,
             None if is_minimal => PromptMode::Minimal,
-            Some(Mode::Full) | None => PromptMode::Full,
+            Some(PromptExtent::Full) | None => PromptMode::Full,
         };
         let heartbeat_off = heartbeat::is_off(config, setup.agent.as_str(), contract);
         let mut notes = found.notes.clone();
@@ -293,7 +298,7 @@ impl TurnRequest {
             linked_memory: &linked_memory,
         };
         let prompt = Arc::new(prompt);
-        let turn = Turn {
+        let turn = TurnInputs {
             workspace: &found.workspace,
             extras: &found.extras,
             facts: &facts,
@@ -352,11 +357,11 @@ impl TurnRequest {
         if self.run != Trigger::User || self.light {
             return Recalled::default();
         }
-        AgentMemory::for_one_look(host, setup, &state).recall_now(Message {
+        AgentMemory::for_one_look(host, setup, &state).recall_now(RecallMessage {
             session,
             session_id: &session_id(host, setup, session),
             words,
-            past: Past::Open,
+            past: PastSessions::Open,
         })
     }
 
@@ -457,7 +462,7 @@ fn delegation(setup: &Setup, session: &str) -> Delegation {
 }
 
 /// A first look tells of cuts unless the user never wants to hear of them.
-fn tell_cuts(settings: &Settings) -> TellCuts {
+fn tell_cuts(settings: &ContextSettings) -> TellCuts {
     match settings.truncation_warning {
         Some(TruncationWarning::Off) => TellCuts::No,
         Some(TruncationWarning::Once | TruncationWarning::Always) | None => TellCuts::Yes,

@@ -1,10 +1,10 @@
 //! What is kept between turns of a workspace: what did not change is not read, cut or joined again.
 
 use super::inputs::WorkspaceInputs;
-use chitin_config::settings::{Settings, TruncationWarning};
-use chitin_context::refresh::{Frozen, Refresh, with_dynamic_files};
+use chitin_config::settings::{ContextSettings, TruncationWarning};
+use chitin_context::refresh::{Frozen, RefreshRule, with_dynamic_files};
 use chitin_context::report::Announced;
-use chitin_context::{Assembler, Context, Role, TellCuts, Turn, assemble};
+use chitin_context::{Assembler, Context, FragmentRole, TellCuts, TurnInputs, assemble};
 use chitin_workspace::load::Loader;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl ContextCache {
     pub fn found<E>(
         &mut self,
         session: &str,
-        refresh: Refresh,
+        refresh: RefreshRule,
         look: impl FnOnce(&mut Option<Loader>) -> Result<WorkspaceInputs, E>,
     ) -> Result<WorkspaceInputs, E> {
         let now = look(&mut self.loader)?;
@@ -82,9 +82,9 @@ impl ContextCache {
     /// Puts the context together. A session hears of the same cuts once, where the contract says so.
     pub fn assemble(
         &mut self,
-        turn: &Turn<'_>,
+        turn: &TurnInputs<'_>,
         session: &str,
-        settings: &Settings,
+        settings: &ContextSettings,
         is_told: Option<&dyn Fn(&str) -> bool>,
     ) -> Arc<Context> {
         let Some(kept) = &mut self.kept else {
@@ -95,14 +95,14 @@ impl ContextCache {
             Some(mode @ TruncationWarning::Once) if turn.cuts == TellCuts::Yes => {
                 let announced = kept.announced.entry(session.to_owned()).or_default();
                 // What an earlier process told the session stands in its transcript.
-                let notice = context.beside_user(Role::AfterUser);
+                let notice = context.beside_user(FragmentRole::AfterUser);
                 let is_told = notice
                     .zip(is_told)
                     .is_some_and(|(notice, is_told)| is_told(&notice));
                 if announced.is_due(&context.files.report, mode) && !is_told {
                     return context;
                 }
-                kept.assembler.assemble(&Turn {
+                kept.assembler.assemble(&TurnInputs {
                     cuts: TellCuts::No,
                     ..*turn
                 })

@@ -10,13 +10,13 @@ use chitin_workspace::adapter::{
 };
 use chitin_workspace::load::{LoadOptions, decode, load, read_policy};
 use chitin_workspace::skills::SkillPlaces;
-use chitin_workspace::snapshot::{Content, Record, RecordState};
+use chitin_workspace::snapshot::{FileContent, Record, RecordState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Who reads a directory.
 #[derive(Debug)]
-pub enum Claim {
+pub enum DirectoryClaim {
     /// The contract's own loader: it is an OpenClaw workspace, or the contract knows no other kind.
     Workspace,
     /// Another adapter made a definition of it.
@@ -29,9 +29,9 @@ pub(super) fn claim(
     setup: &Setup,
     directory: &Path,
     is_workspace: impl Fn() -> bool,
-) -> Result<Claim, RuntimeError> {
+) -> Result<DirectoryClaim, RuntimeError> {
     if !setup.contract().loading.adapters {
-        return Ok(Claim::Workspace);
+        return Ok(DirectoryClaim::Workspace);
     }
     let mut unavailable = None;
     for adapter in setup.adapters.claimants(directory) {
@@ -42,10 +42,10 @@ pub(super) fn claim(
             _ => false,
         };
         if by_contract {
-            return Ok(Claim::Workspace);
+            return Ok(DirectoryClaim::Workspace);
         }
         match adapter.load(directory) {
-            Ok(definition) => return Ok(Claim::Adapter(Box::new(definition))),
+            Ok(definition) => return Ok(DirectoryClaim::Adapter(Box::new(definition))),
             // A plugin that fails was reported; the next adapter that claims the directory reads it.
             Err(error @ AdapterError::Unavailable { .. }) => {
                 unavailable.get_or_insert(error);
@@ -62,7 +62,7 @@ pub(super) fn claim(
 
 impl Setup {
     /// Finds who reads the directory, without reading the workspace.
-    pub fn claim(&self, host: &Host) -> Result<Claim, RuntimeError> {
+    pub fn claim(&self, host: &Host) -> Result<DirectoryClaim, RuntimeError> {
         self.check_directory(host)?;
         let options = LoadOptions {
             tolerate_unreadable: true,
@@ -79,9 +79,9 @@ impl Setup {
         self.check_directory(host)?;
         self.check_composed(host)?;
         let named = match self.claim(host) {
-            Ok(Claim::Adapter(definition)) => named_skills(&definition),
+            Ok(DirectoryClaim::Adapter(definition)) => named_skills(&definition),
             // A directory that is no agent yet may have skills all the same.
-            Ok(Claim::Workspace) | Err(_) => None,
+            Ok(DirectoryClaim::Workspace) | Err(_) => None,
         };
         Ok(SkillPlaces {
             named,
@@ -145,7 +145,7 @@ pub(super) fn records(
             adapter => Record {
                 name: name.into(),
                 path: directory.join(format!("{adapter}:{name}")),
-                state: RecordState::Present(Arc::new(Content::in_memory(text.as_str()))),
+                state: RecordState::Present(Arc::new(FileContent::in_memory(text.as_str()))),
                 extra: false,
             },
         });

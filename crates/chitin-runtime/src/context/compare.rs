@@ -3,10 +3,10 @@
 use super::{FileSource, TokenCounting, TurnContext, TurnRequest};
 use crate::display::plain;
 use crate::error::RuntimeError;
-use crate::{Host, Notes, Revision, Setup, Target};
+use crate::{AgentTarget, Host, Notes, Revision, Setup};
 use chitin_context::cache::{BreakKind, Prefix, common_prefix};
 use chitin_context::view::{FileState, View, view};
-use chitin_context::{Context, Origin, Source};
+use chitin_context::{Context, FragmentOrigin, FragmentSource};
 use chitin_guard::Root;
 use chitin_protocol::nearest::nearest;
 use serde::Serialize;
@@ -32,7 +32,7 @@ impl ComparedContext {
         word: &str,
         host: &Host,
         request: &TurnRequest,
-        target: &Target,
+        target: &AgentTarget,
         here: &Setup,
     ) -> Result<Self, RuntimeError> {
         let mut target = target.clone();
@@ -52,7 +52,7 @@ impl ComparedContext {
         word: &str,
         host: &Host,
         request: &TurnRequest,
-        target: &Target,
+        target: &AgentTarget,
         here: &Setup,
     ) -> Result<Self, RuntimeError> {
         let revision = Revision::open(host, &here.directory, word, &here.options.root_files)
@@ -178,9 +178,9 @@ impl ContextComparison {
                     .map(|at| &context.fragments[at].origin)
                 {
                     None => "the end".to_owned(),
-                    Some(Origin::Boundary) => "the cache boundary".to_owned(),
-                    Some(Origin::Section { key }) => format!("section `{key}`"),
-                    Some(Origin::File { name, .. }) => format!("`{name}`"),
+                    Some(FragmentOrigin::Boundary) => "the cache boundary".to_owned(),
+                    Some(FragmentOrigin::Section { key }) => format!("section `{key}`"),
+                    Some(FragmentOrigin::File { name, .. }) => format!("`{name}`"),
                 };
                 match broken.kind {
                     BreakKind::Changed => name(right, broken.after),
@@ -271,8 +271,8 @@ fn sides((context, view): (&Context, &View)) -> Vec<(String, Side)> {
             .into_iter()
             .flat_map(|pieces| pieces.iter())
             .filter(|piece| match piece.source {
-                Source::File { .. } | Source::Rewritten { .. } => true,
-                Source::Ours | Source::Given => false,
+                FragmentSource::File { .. } | FragmentSource::Rewritten { .. } => true,
+                FragmentSource::Ours | FragmentSource::Given => false,
             })
             .map(|piece| piece.text.as_str())
             .collect();

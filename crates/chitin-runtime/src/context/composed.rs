@@ -4,7 +4,7 @@ use super::{claimed, composition};
 use crate::error::RuntimeError;
 use crate::host::Host;
 use crate::setup::{NO_DIRECTORY, Setup};
-use chitin_contract::Layout;
+use chitin_contract::BlockLayout;
 use chitin_guard::Root;
 use chitin_workspace::Workspace;
 use chitin_workspace::adapter::OpenClawAdapter;
@@ -32,7 +32,7 @@ pub(super) fn compose(
         return Ok(Arc::clone(own));
     }
     let mut records = own.records().to_vec();
-    let is_composition = setup.contract().rendering.layout == Layout::Composition;
+    let is_composition = setup.contract().rendering.layout == BlockLayout::Composition;
     let mut rules = Vec::new();
     for directory in &setup.with {
         let other = other(host, setup, directory)?;

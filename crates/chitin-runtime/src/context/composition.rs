@@ -1,7 +1,7 @@
 //! What extends a workspace's own files: `SKILLS.md`, and below the bridge's composition every skill file whole (B10).
 
 use chitin_guard::{FileRead, ReadError, ReadPolicy, Root};
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_workspace::adapter::{AdapterRegistry, AgentDefinition};
 use chitin_workspace::load::decode;
 use chitin_workspace::snapshot::{Record, RecordState};
@@ -51,7 +51,7 @@ pub(super) fn skills_file(root: &Root, policy: &ReadPolicy, directory: &Path) ->
         Ok(read) => present(read, directory, name, SKILLS_FILE),
         Err(ReadError::Missing { .. }) => return None,
         Err(ReadError::Refused { reason, .. }) => return Some(refused(reason, directory)),
-        Err(ReadError::Io { .. }) => return Some(refused(Refusal::Unreadable, directory)),
+        Err(ReadError::Io { .. }) => return Some(refused(FileRefusal::Unreadable, directory)),
     };
     let says_something = |text: &str| !text.trim().is_empty();
     record
@@ -80,7 +80,7 @@ fn present(read: FileRead, directory: &Path, relative: &Path, name: &str) -> Rec
     }
 }
 
-fn refused(reason: Refusal, directory: &Path) -> Record {
+fn refused(reason: FileRefusal, directory: &Path) -> Record {
     Record {
         name: SKILLS_FILE.into(),
         path: directory.join(SKILLS_FILE),

@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::mcp_listing::McpListing;
 use crate::memory;
 use crate::setup::{Setup, chitin_home};
-use chitin_gateway::Capabilities;
+use chitin_gateway::SurfaceCapabilities;
 use chitin_gateway::cron::tool::CronTool;
 use chitin_gateway::surface::Threads;
 use chitin_guard::Root;
@@ -23,8 +23,8 @@ use chitin_workspace::load::read_policy;
 use std::path::Path;
 
 /// What a terminal can do, as a surface.
-pub fn terminal_capabilities() -> Capabilities {
-    Capabilities {
+pub fn terminal_capabilities() -> SurfaceCapabilities {
+    SurfaceCapabilities {
         format: TextFormat::Plain,
         max_chars: 1 << 16,
         max_lines: None,

@@ -5,7 +5,7 @@ use crate::display::{grouped, plain};
 use crate::models::from_openclaw;
 use crate::setup::Setup;
 use chitin_config::ChitinSettings;
-use chitin_context::models::{self, AS_OF, Cost, Model, cost, window_share};
+use chitin_context::models::{self, AS_OF, Cost, ModelFacts, cost, window_share};
 use chitin_context::tokens::{Basis, Counting, TokenCount};
 use chitin_context::view::View;
 use chitin_model::providers::stated_window;
@@ -25,7 +25,7 @@ pub enum TokenCounting {
 /// The model that figures are reckoned with.
 #[derive(Debug, Clone)]
 pub struct ModelFigures {
-    model: Model,
+    model: ModelFacts,
     origin: ModelOrigin,
 }
 
@@ -98,8 +98,8 @@ impl ModelFigures {
     }
 
     fn named(name: &str, origin: ModelOrigin, setup: &Setup) -> Self {
-        let mut model =
-            models::find(name, &setup.configuration.models).unwrap_or_else(|| Model::unknown(name));
+        let mut model = models::find(name, &setup.configuration.models)
+            .unwrap_or_else(|| ModelFacts::unknown(name));
         // As for a turn: what Chitin knows holds, then what OpenClaw was told.
         let told = || stated_window(setup.configuration.value().get("models"), name);
         model.context_window = model.context_window.or_else(told);
@@ -190,7 +190,7 @@ impl ModelFigures {
         let total = self.of_model(tally.request.size.tokens);
         let cached = self.of_model(tally.cached);
         let below = total.saturating_sub(cached);
-        let usage = |fresh, cache_write, cache_read| models::Tokens {
+        let usage = |fresh, cache_write, cache_read| models::RequestTokens {
             fresh,
             cache_write,
             cache_read,
@@ -218,9 +218,9 @@ impl ModelFigures {
 
     /// Returns what so many tokens cost, nothing cached.
     pub fn price(&self, tokens: usize) -> Option<Cost> {
-        let usage = models::Tokens {
+        let usage = models::RequestTokens {
             fresh: self.of_model(tokens),
-            ..models::Tokens::default()
+            ..models::RequestTokens::default()
         };
         cost(&self.model, usage)
     }
@@ -228,13 +228,13 @@ impl ModelFigures {
     /// Returns what it costs more to put so many tokens into the cache again than to read them.
     pub fn price_of_rewriting(&self, tokens: usize) -> Option<Cost> {
         let tokens = self.of_model(tokens);
-        let written = models::Tokens {
+        let written = models::RequestTokens {
             cache_write: tokens,
-            ..models::Tokens::default()
+            ..models::RequestTokens::default()
         };
-        let read = models::Tokens {
+        let read = models::RequestTokens {
             cache_read: tokens,
-            ..models::Tokens::default()
+            ..models::RequestTokens::default()
         };
         let (written, read) = (cost(&self.model, written)?, cost(&self.model, read)?);
         Some(Cost {

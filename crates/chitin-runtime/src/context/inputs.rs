@@ -1,6 +1,6 @@
 //! What the disk says about a turn's workspace.
 
-use super::claimed::{self, Claim};
+use super::claimed::{self, DirectoryClaim};
 use super::{FileSource, composed, composition};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
@@ -8,15 +8,15 @@ use crate::host::Host;
 use crate::setup::{Setup, chitin_home, shown};
 use crate::workspace_copy::respell;
 use chitin_config::home;
-use chitin_contract::{BootstrapModeRule, Layout};
+use chitin_contract::{BlockLayout, BootstrapModeRule};
 use chitin_guard::{ReadPolicy, Root};
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_workspace::Workspace;
 use chitin_workspace::adapter::explicit_name;
 use chitin_workspace::extras;
 use chitin_workspace::filter;
 use chitin_workspace::load::{Loader, read_policy};
-use chitin_workspace::persona_swap::{self, Moment};
+use chitin_workspace::persona_swap::{self, SwapMoment};
 use chitin_workspace::project::project_of;
 use chitin_workspace::seed::{
     self, LegacyStateFiles, OnVanished, SeedFiles, SeedRequest, SetupStatus, Templates,
@@ -75,7 +75,7 @@ impl WorkspaceInputs {
         // An unpacking that was killed leaves second names beside the directory; then, and only then, is it cleared up.
         let has_second_names = |records: &[Record]| {
             let mut refusals = records.iter().filter_map(Record::refused);
-            refusals.any(|reason| reason == Refusal::Hardlinked)
+            refusals.any(|reason| reason == FileRefusal::Hardlinked)
         };
         if has_second_names(workspace.records()) {
             chitin_pack::materialize::clear_leftovers(directory);
@@ -86,8 +86,8 @@ impl WorkspaceInputs {
         let (mut name, mut named_skills) = (None, None);
         let has_files = || claimed::has_files(&workspace);
         match claimed::claim(host, setup, directory, has_files)? {
-            Claim::Workspace => {}
-            Claim::Adapter(definition) => {
+            DirectoryClaim::Workspace => {}
+            DirectoryClaim::Adapter(definition) => {
                 let claimed = claimed::records(setup, &definition, &root, &policy);
                 if claimed.records().is_empty() {
                     notes.push(format!(
@@ -109,10 +109,16 @@ impl WorkspaceInputs {
             workspace = swapped;
         }
         let mut extras = match contract.rendering.layout {
-            Layout::ProjectContext => added(setup, files, &root, &policy, &workspace, &mut notes),
-            Layout::Composition => composition::added(&setup.adapters, &root, &policy, directory),
+            BlockLayout::ProjectContext => {
+                added(setup, files, &root, &policy, &workspace, &mut notes)
+            }
+            BlockLayout::Composition => {
+                composition::added(&setup.adapters, &root, &policy, directory)
+            }
         };
-        if contract.rendering.layout == Layout::ProjectContext && contract.rendering.skills_file {
+        if contract.rendering.layout == BlockLayout::ProjectContext
+            && contract.rendering.skills_file
+        {
             extras.extend(composition::skills_file(&root, &policy, directory));
         }
         let mut status = status(host, setup, &root, directory);
@@ -184,7 +190,7 @@ fn persona(
     if !persona_swap::is_configured(config, contract) {
         return None;
     }
-    let moment = Moment {
+    let moment = SwapMoment {
         dice: 1.0 - f64::EPSILON,
         minutes: Host::minutes_of_day(),
     };

@@ -22,13 +22,13 @@ mod tally;
 
 pub use build::{Edit, FileSource, RunningTurn, TurnContext};
 pub use cache::ContextCache;
-pub use claimed::{Claim, definition_notes, named_skills};
+pub use claimed::{DirectoryClaim, definition_notes, named_skills};
 pub use compare::{ComparedContext, ContextComparison, FileComparison};
 pub use definitions::{Definitions, terminal_capabilities};
 pub(crate) use engine::EngineLook;
 pub use figures::{ModelFigures, Reckoning, TokenCounting};
 pub use inputs::template_directory;
-pub use request::{Caller, Mode, Trigger, TurnRequest, WhichTurn};
+pub use request::{Caller, PromptExtent, Trigger, TurnRequest, WhichTurn};
 pub use sent::{ChosenMessages, History, RequestParts, wire_of, written};
 pub use session::session_key;
 pub use source::{WorkspaceSource, first_sentence};

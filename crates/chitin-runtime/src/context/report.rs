@@ -8,7 +8,7 @@ use crate::factory::AgentFactory;
 use crate::host::Host;
 use crate::setup::{Setup, shown};
 use chitin_context::degrade::Degraded;
-use chitin_context::refresh::Refresh;
+use chitin_context::refresh::RefreshRule;
 use chitin_context::view::{Measure, View, view};
 use serde::Serialize;
 
@@ -46,7 +46,7 @@ pub struct ContextReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// When an edit of the workspace shows.
-    pub refresh: Refresh,
+    pub refresh: RefreshRule,
     /// Whether a message was given.
     #[serde(skip)]
     pub has_message: bool,

@@ -19,7 +19,7 @@ pub struct TurnRequest {
     pub light: bool,
 
     /// How much of a prompt; left out, minimal for subagents and scheduled jobs, full otherwise.
-    pub mode: Option<Mode>,
+    pub mode: Option<PromptExtent>,
 
     /// The tools to offer, separated by commas.
     pub tools: Option<Vec<String>>,
@@ -69,7 +69,7 @@ pub enum WhichTurn {
 
 /// How much of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum PromptExtent {
     /// All sections.
     Full,
     /// Fewer, for subagents and scheduled jobs.

@@ -12,10 +12,10 @@ use chitin_agent::clock::SystemClock;
 use chitin_agent::history::MessageStamp;
 use chitin_agent::history::is_marked;
 use chitin_agent::turn::{HistoryInputs, NextRequest, ResetAsk, SentHistory, next_request};
-use chitin_config::settings::{Settings, injection};
-use chitin_context::Role;
+use chitin_config::settings::{ContextSettings, injection};
+use chitin_context::FragmentRole;
 use chitin_model::wire::{self, Wire};
-use chitin_model::{Request, Retention};
+use chitin_model::{ModelRequest, Retention};
 use chitin_protocol::message::{Content, Message};
 use chitin_protocol::tool::ToolSpec;
 use chitin_store::{Branch, FileStore, RandomIds, SessionStore, StoreError};
@@ -98,7 +98,12 @@ impl StoredTurn {
     };
 
     /// Looks into the store. A session that cannot be read is one that was there before.
-    pub(super) fn find(host: &Host, setup: &Setup, session: &str, settings: &Settings) -> Self {
+    pub(super) fn find(
+        host: &Host,
+        setup: &Setup,
+        session: &str,
+        settings: &ContextSettings,
+    ) -> Self {
         let Some(store) = store(host, setup) else {
             return Self::default();
         };
@@ -159,7 +164,7 @@ pub fn wire_of(model: &ModelFigures, host: &Host, setup: &Setup) -> &'static dyn
 
 /// Writes tool definitions as a wire format has them.
 pub fn written(wire: &dyn Wire, tools: &[ToolSpec], setup: &Setup) -> Vec<Value> {
-    wire.tools(&Request {
+    wire.tools(&ModelRequest {
         model: "",
         system: "",
         messages: &[],
@@ -187,7 +192,10 @@ fn sent_message(
     let stamped = stamp.and_then(|stamp| stamp.stamped(&sent, SystemClock.now_ms()));
     sent = stamped.unwrap_or(sent);
     if !matches!(history, History::Kept(_)) {
-        end_with(&mut sent, context.context.beside_user(Role::FirstMessage));
+        end_with(
+            &mut sent,
+            context.context.beside_user(FragmentRole::FirstMessage),
+        );
     }
     (message.is_some() || !sent.is_empty()).then_some(sent)
 }
@@ -318,7 +326,10 @@ impl NextMessages {
         if let Some(Message::User(first)) = messages.iter_mut().find(is_user)
             && let Content::Text(text) = &mut first.content
         {
-            end_with(text, context.context.beside_user(Role::FirstMessage));
+            end_with(
+                text,
+                context.context.beside_user(FragmentRole::FirstMessage),
+            );
         }
         if messages.is_empty() {
             return self.nothing;

@@ -4,10 +4,10 @@ use super::FileSource;
 use crate::host::Host;
 use crate::setup::{Setup, state_roots};
 use chitin_context::catalogue::{self, LeftOutReason};
-use chitin_contract::Layout;
+use chitin_contract::BlockLayout;
 use chitin_guard::Root;
 use chitin_workspace::skills::{
-    AllowList, DiscoverOptions, Eligibility, Severity, Skill, discover,
+    AllowList, DiscoverOptions, Eligibility, ProblemSeverity, Skill, discover,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) fn listed(
     notes: &mut Vec<String>,
 ) -> Listed {
     let (contract, config) = (setup.contract(), setup.configuration.value());
-    if contract.rendering.layout == Layout::Composition {
+    if contract.rendering.layout == BlockLayout::Composition {
         return Listed::default();
     }
     let release = setup.release(host);
@@ -54,8 +54,8 @@ pub(super) fn listed(
         .problems
         .iter()
         .filter(|problem| match problem.severity {
-            Severity::Error => true,
-            Severity::Warning => false,
+            ProblemSeverity::Error => true,
+            ProblemSeverity::Warning => false,
         });
     match missed.count() {
         0 => {}

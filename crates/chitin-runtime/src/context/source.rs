@@ -3,9 +3,11 @@
 use super::{ContextCache, FileSource, RunningTurn, Trigger, TurnRequest, WhichTurn};
 use crate::error::RuntimeError;
 use crate::host::Host;
-use crate::memory::{AgentMemory, Message, Past};
+use crate::memory::{AgentMemory, PastSessions, RecallMessage};
 use crate::setup::Setup;
-use chitin_agent::source::{Ask, ContextSource, RecallAsk, Recalled, Seen, SourceError};
+use chitin_agent::source::{
+    ContextRequest, ContextSource, PreparedContext, RecallAsk, Recalled, SourceError,
+};
 use chitin_context::sections::ToolFact;
 use chitin_workspace::adapter::{DefinitionError, LazyDefinition};
 use chitin_workspace::filter::{ContextMode, RunKind};
@@ -22,7 +24,7 @@ pub struct WorkspaceSource {
     model_named: bool,
     cache: Mutex<ContextCache>,
     /// What is asked before the model is.
-    memory: Option<(Arc<AgentMemory>, Past)>,
+    memory: Option<(Arc<AgentMemory>, PastSessions)>,
 }
 
 impl WorkspaceSource {
@@ -40,14 +42,14 @@ impl WorkspaceSource {
 
     /// Returns the same source with a memory.
     #[must_use]
-    pub fn remembering(mut self, memory: &Arc<AgentMemory>, past: Past) -> Self {
+    pub fn remembering(mut self, memory: &Arc<AgentMemory>, past: PastSessions) -> Self {
         self.memory = Some((Arc::clone(memory), past));
         self
     }
 }
 
 impl ContextSource for WorkspaceSource {
-    fn look(&self, ask: &Ask<'_>) -> Result<Seen, SourceError> {
+    fn look(&self, ask: &ContextRequest<'_>) -> Result<PreparedContext, SourceError> {
         let turn = TurnRequest {
             session: Some(ask.session_key.to_owned()),
             turn: if ask.marked {
@@ -86,7 +88,7 @@ impl ContextSource for WorkspaceSource {
                 }),
             )
             .map_err(|error| said(&error))?;
-        Ok(Seen {
+        Ok(PreparedContext {
             context: seen.context,
             notes: seen.notes,
             skill_roots: seen.skill_roots,
@@ -115,7 +117,7 @@ impl ContextSource for WorkspaceSource {
             match self.memory.as_ref().filter(|_| is_asked) {
                 Some((memory, past)) => {
                     memory
-                        .recall(Message {
+                        .recall(RecallMessage {
                             session: ask.session_key,
                             session_id: ask.session_id,
                             words: ask.words,

@@ -9,7 +9,7 @@ use chitin_agent::turn::SentHistory;
 use chitin_context::models::Cost;
 use chitin_context::render::MEMORY_RESULTS_KEY;
 use chitin_context::view::{Measure, View};
-use chitin_context::{Origin, Role};
+use chitin_context::{FragmentOrigin, FragmentRole};
 use chitin_model::wire::Wire;
 use chitin_protocol::message::Message;
 use chitin_protocol::settings::RecallPlace;
@@ -260,7 +260,7 @@ impl HistoryFigures {
 
 fn recall_figures(view: &View, history: usize, model: &ModelFigures) -> Option<RecallFigures> {
     let results = view.fragments.iter().find(|fragment| {
-        matches!(&fragment.origin, Origin::Section { key } if *key == MEMORY_RESULTS_KEY)
+        matches!(&fragment.origin, FragmentOrigin::Section { key } if *key == MEMORY_RESULTS_KEY)
     })?;
     let tokens = results.injected.tokens;
     let of = |read_again| PlaceFigures {
@@ -269,10 +269,11 @@ fn recall_figures(view: &View, history: usize, model: &ModelFigures) -> Option<R
     };
     Some(RecallFigures {
         place: match results.role {
-            Role::System => RecallPlace::System,
-            Role::Conversation | Role::BeforeUser | Role::AfterUser | Role::FirstMessage => {
-                RecallPlace::Message
-            }
+            FragmentRole::System => RecallPlace::System,
+            FragmentRole::Conversation
+            | FragmentRole::BeforeUser
+            | FragmentRole::AfterUser
+            | FragmentRole::FirstMessage => RecallPlace::Message,
         },
         tokens,
         system: of(tokens + history),

@@ -5,7 +5,7 @@ use crate::channels::CREDENTIALS_FILE;
 use crate::serve::{TOKEN_FILE, listen_address};
 use crate::{Host, Setup, own_config, sandbox_config, shown, without_numbers};
 use chitin_config::agents;
-use chitin_config::{Severity, channel_issues, judge};
+use chitin_config::{IssueSeverity, channel_issues, judge};
 use chitin_guard::Root;
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use std::io::{Read, Write};
@@ -48,7 +48,7 @@ fn configuration(host: &Host, setup: &Setup) -> Vec<DoctorCheck> {
         .collect();
     let read = openclaw.clone().flat_map(|loaded| &loaded.issues);
     let issues = own_issues.chain(read).chain(&judged);
-    for issue in issues.filter(|issue| issue.severity == Severity::Error) {
+    for issue in issues.filter(|issue| issue.severity == IssueSeverity::Error) {
         let hint = issue
             .hint
             .clone()

@@ -4,7 +4,7 @@ use super::machine::answers;
 use super::{DoctorCheck, DoctorVerdict};
 use crate::channels::{self, Activation, ChannelPlan};
 use crate::{Host, Notes, Setup, resolve_model};
-use chitin_model::http::{Endpoint, certificate_problem, make_client};
+use chitin_model::http::{ModelEndpoint, certificate_problem, make_client};
 use chitin_workspace::compat::OPENCLAW_PORT;
 use futures_util::future::join_all;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -69,7 +69,7 @@ async fn models(
 }
 
 /// Asks whether somebody is there. The key is not sent: what is not a question to a model may be logged anywhere.
-async fn reach(endpoint: &Endpoint, place: &str) -> DoctorCheck {
+async fn reach(endpoint: &ModelEndpoint, place: &str) -> DoctorCheck {
     let area = "model";
     let client = match make_client(endpoint) {
         Ok(client) => client,
@@ -97,7 +97,7 @@ async fn reach(endpoint: &Endpoint, place: &str) -> DoctorCheck {
 }
 
 /// Returns the address without anything that could be a secret.
-fn shown_place(endpoint: &Endpoint) -> String {
+fn shown_place(endpoint: &ModelEndpoint) -> String {
     let url = &endpoint.base_url;
     let rest = url.split(['?', '#']).next().unwrap_or_default();
     match (rest.split_once("://"), rest.rsplit_once('@')) {

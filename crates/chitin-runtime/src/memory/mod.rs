@@ -10,20 +10,20 @@ mod tools;
 
 pub use embedder::words_file;
 pub use options::MemoryOptions;
-pub use recall::{Message, Past};
-pub use search::{MemoryResult, MemorySearch};
+pub use recall::{PastSessions, RecallMessage};
+pub use search::{MemoryHit, MemorySearch};
 pub use status::{IndexFigures, IndexStatus, MemoryStatus, RecallStatus};
 pub use tools::MemoryToolset;
 pub(crate) use tools::definitions;
 
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
-use crate::identity::Identity;
+use crate::identity::AgentIdOrigin;
 use crate::setup::Setup;
 use chitin_check::redact_secrets;
 use chitin_contract::GroupMemory;
 use chitin_memory::keeper::{Memory, Setting, TranscriptOwner, conversation_path, index_name};
-use chitin_memory::search::{FindError, Source, Within};
+use chitin_memory::search::{ChunkSource, FindError, Within};
 use chitin_protocol::session_key::{self, ChatType};
 use chitin_store::FileStore;
 use chitin_tools::redact::Redactor;
@@ -90,11 +90,11 @@ impl AgentMemory {
         let redactor = Redactor::new([]);
         let mut sources = std::collections::BTreeSet::new();
         if options.files {
-            sources.insert(Source::Memory);
+            sources.insert(ChunkSource::Memory);
         }
         let transcripts = self.transcripts();
         if transcripts.is_some() {
-            sources.insert(Source::Sessions);
+            sources.insert(ChunkSource::Sessions);
         }
         let memory = Memory::new(Setting {
             workspace: setup.directory.clone(),
@@ -106,8 +106,8 @@ impl AgentMemory {
             extra_paths: options.extra_paths.clone(),
             transcripts,
             owner: match setup.identity {
-                Identity::Directory => TranscriptOwner::Agent,
-                Identity::Configured | Identity::Named => TranscriptOwner::Workspace,
+                AgentIdOrigin::Directory => TranscriptOwner::Agent,
+                AgentIdOrigin::Configured | AgentIdOrigin::Named => TranscriptOwner::Workspace,
             },
             embedder,
             redact: Arc::new(move |text| Cow::Owned(redactor.redact(&redact_secrets(text)))),
@@ -133,11 +133,11 @@ impl AgentMemory {
     pub fn within(&self, session: &str) -> Within {
         let mut within = Within::default();
         if self.options.files {
-            within.sources.insert(Source::Memory);
+            within.sources.insert(ChunkSource::Memory);
         }
         let main = format!("agent:{}:main", self.setup.agent);
         if self.options.sessions && session == main {
-            within.sources.insert(Source::Sessions);
+            within.sources.insert(ChunkSource::Sessions);
         }
         let shared = matches!(
             session_key::chat_type(session),

@@ -8,7 +8,7 @@ use chitin_contract::{
 };
 use chitin_memory::chunk::ChunkOptions;
 use chitin_protocol::settings::{
-    CitationSetting, MemorySettings, MemorySource, RecallPlace, Share,
+    CitationSetting, Fraction, MemorySettings, MemorySource, RecallPlace,
 };
 use serde_json::{Map, Value};
 
@@ -104,7 +104,7 @@ impl MemoryOptions {
             ),
             min_score: own
                 .min_score
-                .map(Share::get)
+                .map(Fraction::get)
                 .or_else(|| search["query"]["minScore"].as_f64())
                 .unwrap_or(bar.min_score),
             citations: own
@@ -117,7 +117,7 @@ impl MemoryOptions {
             recall: recalls.then(|| RecallOptions {
                 results: usize_of(recall.results.unwrap_or(RECALLED)),
                 tokens: usize_of(recall.tokens.unwrap_or(RECALL_TOKENS)),
-                min_score: recall.min_score.map_or(RECALL_SCORE, Share::get),
+                min_score: recall.min_score.map_or(RECALL_SCORE, Fraction::get),
                 place: recall.place.unwrap_or_default(),
             }),
             embeddings: embeddings(own, &search),

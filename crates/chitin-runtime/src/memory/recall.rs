@@ -4,8 +4,10 @@ use super::AgentMemory;
 use super::options::RecallOptions;
 use chitin_agent::source::Recalled;
 use chitin_context::memory_results::{MemoryResult, within};
-use chitin_memory::keeper::{Effort, Listing};
-use chitin_memory::search::{Answer, Ask, FindError, Mode, Source, Within, shown};
+use chitin_memory::keeper::{Effort, MemoryListing};
+use chitin_memory::search::{
+    ChunkSource, FindError, SearchMode, SearchRequest, SearchResults, Within, shown,
+};
 use chitin_protocol::session_key;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +19,7 @@ const SHORTEST: usize = 3;
 
 /// A message that something may be remembered for.
 #[derive(Debug, Clone, Copy)]
-pub struct Message<'a> {
+pub struct RecallMessage<'a> {
     /// The session's key.
     pub session: &'a str,
     /// Empty if there is none yet.
@@ -25,12 +27,12 @@ pub struct Message<'a> {
     /// What was said.
     pub words: &'a str,
     /// Whether past conversations are searched.
-    pub past: Past,
+    pub past: PastSessions,
 }
 
 /// Whether past conversations are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Past {
+pub enum PastSessions {
     /// They are, where the session may see them.
     Open,
     /// They are not: a run on tape, which is one of them when it is played again, must give the same request.
@@ -39,7 +41,7 @@ pub enum Past {
 
 impl AgentMemory {
     /// Finds what fits a message. Nothing is made or opened unless there is something to find.
-    pub async fn recall(self: &Arc<Self>, message: Message<'_>) -> Recalled {
+    pub async fn recall(self: &Arc<Self>, message: RecallMessage<'_>) -> Recalled {
         let Some((options, within)) = self.worth_it(message) else {
             return Recalled::default();
         };
@@ -49,7 +51,7 @@ impl AgentMemory {
     }
 
     /// The same, for a thread that may wait.
-    pub fn recall_now(&self, message: Message<'_>) -> Recalled {
+    pub fn recall_now(&self, message: RecallMessage<'_>) -> Recalled {
         self.worth_it(message)
             .map_or_else(Recalled::default, |(options, within)| {
                 self.look_up(message.words, within, options)
@@ -57,7 +59,7 @@ impl AgentMemory {
     }
 
     /// Says where to look, if there is anything to find there.
-    fn worth_it(&self, message: Message<'_>) -> Option<(RecallOptions, Within)> {
+    fn worth_it(&self, message: RecallMessage<'_>) -> Option<(RecallOptions, Within)> {
         let options = self.options.recall.filter(|_| self.options.enabled)?;
         let grammar = self.setup.contract().session_keys;
         if message.words.trim().chars().count() < SHORTEST
@@ -66,11 +68,11 @@ impl AgentMemory {
             return None;
         }
         let mut within = self.within(message.session);
-        if message.past == Past::Shut {
-            within.sources.remove(&Source::Sessions);
+        if message.past == PastSessions::Shut {
+            within.sources.remove(&ChunkSource::Sessions);
         }
-        let archive = within.sources.contains(&Source::Sessions);
-        let listing = Listing::of(
+        let archive = within.sources.contains(&ChunkSource::Sessions);
+        let listing = MemoryListing::of(
             &self.setup.directory,
             &self.options.extra_paths,
             &self.setup.contract().runtime.memory.files,
@@ -93,7 +95,7 @@ impl AgentMemory {
     }
 
     /// A memory file that is in the prompt as a whole need not be found again.
-    fn leave_out_what_is_seen(&self, listing: &Listing, within: &mut Within) {
+    fn leave_out_what_is_seen(&self, listing: &MemoryListing, within: &mut Within) {
         let contract = self.setup.contract();
         let most = u64::from(contract.budgets.max_chars);
         let seen = listing
@@ -105,7 +107,7 @@ impl AgentMemory {
 
     fn look_up(&self, words: &str, within: Within, options: RecallOptions) -> Recalled {
         let made = self.made();
-        let ask = Ask {
+        let ask = SearchRequest {
             query: words,
             max_results: Some(options.results),
             min_score: Some(options.min_score),
@@ -119,7 +121,7 @@ impl AgentMemory {
 }
 
 fn recalled(
-    answer: Result<Answer, FindError>,
+    answer: Result<SearchResults, FindError>,
     setting: &chitin_memory::keeper::Setting,
     options: RecallOptions,
 ) -> Recalled {
@@ -143,7 +145,7 @@ fn recalled(
         results: within(results.collect(), options.tokens),
         // That vectors could not be made is told when somebody searches; here it would be told with every message.
         notes: match (answer.mode, &setting.embedder) {
-            (Mode::Lexical, Some(_)) => Vec::new(),
+            (SearchMode::Lexical, Some(_)) => Vec::new(),
             _ => answer.notes,
         },
     }

@@ -5,7 +5,7 @@ use crate::error::RuntimeError;
 use chitin_contract::MemoryRules;
 use chitin_memory::keeper::Effort;
 use chitin_memory::rank::Hit;
-use chitin_memory::search::{self, Ask, Within};
+use chitin_memory::search::{self, SearchRequest, Within};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct MemorySearch {
     /// What makes vectors.
     pub embeddings: Option<String>,
     /// What was found, best first.
-    pub results: Vec<MemoryResult>,
+    pub results: Vec<MemoryHit>,
     /// What people should know of it.
     pub notes: Vec<String>,
 }
@@ -28,7 +28,7 @@ pub struct MemorySearch {
 /// One piece of memory that fits.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct MemoryResult {
+pub struct MemoryHit {
     /// The file.
     pub path: String,
     /// Its first line.
@@ -53,7 +53,7 @@ impl AgentMemory {
     /// Searches by the agent's own settings, with at most so many results. A runtime must be running if vectors come over the network.
     pub fn find(&self, question: &str, limit: Option<usize>) -> Result<MemorySearch, RuntimeError> {
         let options = &self.options;
-        self.search(&Ask {
+        self.search(&SearchRequest {
             query: question,
             max_results: Some(limit.unwrap_or(options.results)),
             min_score: Some(options.min_score),
@@ -64,7 +64,7 @@ impl AgentMemory {
     }
 
     /// Searches for exactly what is asked. A runtime must be running if vectors come over the network.
-    pub fn search(&self, ask: &Ask<'_>) -> Result<MemorySearch, RuntimeError> {
+    pub fn search(&self, ask: &SearchRequest<'_>) -> Result<MemorySearch, RuntimeError> {
         let answer = self
             .memory()
             .search(ask, &Effort::whole())
@@ -83,14 +83,14 @@ impl AgentMemory {
             results: answer
                 .hits
                 .into_iter()
-                .map(|hit| MemoryResult::new(hit, &setting.rules))
+                .map(|hit| MemoryHit::new(hit, &setting.rules))
                 .collect(),
             notes,
         })
     }
 }
 
-impl MemoryResult {
+impl MemoryHit {
     fn new(hit: Hit, rules: &MemoryRules) -> Self {
         Self {
             snippet: search::shown(&hit.piece.text, rules).to_owned(),

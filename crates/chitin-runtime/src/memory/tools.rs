@@ -2,16 +2,16 @@
 
 use super::AgentMemory;
 use chitin_contract::MemoryRules;
-use chitin_memory::answer::{self, Told};
+use chitin_memory::answer::{self, SearchNotes};
 use chitin_memory::cite::Citations;
 use chitin_memory::compat;
 use chitin_memory::keeper::Effort;
 use chitin_memory::read::{MemoryReadError, Window};
-use chitin_memory::search::{Ask, Source};
+use chitin_memory::search::{ChunkSource, SearchRequest};
 use chitin_protocol::settings::CitationSetting;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::memory_slot::MemoryTools;
-use chitin_tools::{CallContext, Concurrency, Tool, ToolOutcome};
+use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -93,8 +93,8 @@ impl Tool for Asking {
         &self.spec
     }
 
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Shared
+    fn concurrency(&self) -> ToolConcurrency {
+        ToolConcurrency::Shared
     }
 
     fn call<'a>(
@@ -130,8 +130,8 @@ fn search(
     };
     let mut within = kit.within(session);
     let only = match arguments["corpus"].as_str() {
-        Some("memory") => Some(Source::Memory),
-        Some("sessions") => Some(Source::Sessions),
+        Some("memory") => Some(ChunkSource::Memory),
+        Some("sessions") => Some(ChunkSource::Sessions),
         Some(_) | None => None,
     };
     if let Some(only) = only {
@@ -144,7 +144,7 @@ fn search(
     }
     let made = kit.made();
     let setting = made.memory.setting();
-    let told = Told {
+    let told = SearchNotes {
         citations: citations(kit.options.citations),
         session_key: session,
         provider: setting.embedder.as_ref().map(|embedder| embedder.name()),
@@ -153,7 +153,7 @@ fn search(
     let wanted = arguments["maxResults"]
         .as_u64()
         .and_then(|count| usize::try_from(count).ok());
-    let ask = Ask {
+    let ask = SearchRequest {
         query,
         max_results: Some(wanted.unwrap_or(kit.options.results).clamp(1, MOST_RESULTS)),
         min_score: Some(

@@ -1,7 +1,7 @@
 //! From what the user calls a revision to a commit, or to a hint what may have been meant.
 
 use super::MAX_REVISION_BYTES;
-use super::git::{Answer, Git};
+use super::git::{Git, GitOutput};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use chitin_protocol::nearest::nearest;
@@ -23,7 +23,7 @@ pub(super) fn find(git: &Git<'_>, revision: &str) -> Result<String, RuntimeError
     if !impossible {
         let spelled = format!("{revision}^{{commit}}");
         let question = ["rev-parse", "--verify", "--end-of-options", &spelled];
-        if let Answer::Yes(said) = git.ask(question)?
+        if let GitOutput::Yes(said) = git.ask(question)?
             && let Some(commit) = object_id(&said)
         {
             return Ok(commit);
@@ -58,11 +58,11 @@ fn unknown(git: &Git<'_>, revision: &str) -> Result<RuntimeError, RuntimeError> 
         "refs/remotes",
     ])?;
     let names = match said {
-        Answer::Yes(names) => String::from_utf8_lossy(&names).into_owned(),
-        Answer::No(_) => String::new(),
+        GitOutput::Yes(names) => String::from_utf8_lossy(&names).into_owned(),
+        GitOutput::No(_) => String::new(),
     };
     let names: Vec<&str> = names.lines().collect();
-    if names.is_empty() && matches!(git.ask(head)?, Answer::No(_)) {
+    if names.is_empty() && matches!(git.ask(head)?, GitOutput::No(_)) {
         return Ok(error.hint("the repository has no commit yet"));
     }
     // `mian~2` means `main~2`: what stands behind the name is kept.

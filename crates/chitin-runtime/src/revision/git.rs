@@ -52,7 +52,7 @@ pub(super) struct Git<'a> {
 
 /// What `git` said.
 #[derive(Debug)]
-pub(super) enum Answer {
+pub(super) enum GitOutput {
     Yes(Vec<u8>),
     /// Its complaint, fit for a terminal.
     No(String),
@@ -102,19 +102,19 @@ impl<'a> Git<'a> {
     pub(super) fn ask<S: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = S>,
-    ) -> Result<Answer, RuntimeError> {
+    ) -> Result<GitOutput, RuntimeError> {
         let output = self
             .command()
             .args(arguments)
             .output()
             .map_err(|error| self.failed(error))?;
         if output.status.success() {
-            return Ok(Answer::Yes(output.stdout));
+            return Ok(GitOutput::Yes(output.stdout));
         }
         let said = String::from_utf8_lossy(&output.stderr);
         let first = said.lines().next().unwrap_or_default();
         let first = first.strip_prefix("fatal: ").unwrap_or(first);
-        Ok(Answer::No(plain(first, '\u{fffd}')))
+        Ok(GitOutput::No(plain(first, '\u{fffd}')))
     }
 
     /// Asks for a list whose items end with NUL, and takes them one by one.

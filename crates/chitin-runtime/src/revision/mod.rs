@@ -22,9 +22,9 @@ use crate::WorkspaceCopy;
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::shown;
-use chitin_guard::{Root, Scratch, WriteError, Written};
+use chitin_guard::{Root, Scratch, WriteError, WriteOutcome};
 use choose::Choice;
-use git::{Answer, Git, Objects};
+use git::{Git, GitOutput, Objects};
 use links::Original;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -133,18 +133,20 @@ fn prefix(git: &Git<'_>, host: &Host, directory: &Path) -> Result<OsString, Runt
         )
     };
     match git.ask(["rev-parse", "--is-inside-work-tree", "--show-prefix"])? {
-        Answer::Yes(said) => {
+        GitOutput::Yes(said) => {
             let said = said.strip_prefix(b"true\n").ok_or_else(no_work_tree)?;
             let prefix = said.strip_suffix(b"\n").unwrap_or(said);
             let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
             Ok(OsString::from_vec(prefix.to_vec()))
         }
-        Answer::No(complaint) if complaint.starts_with("not a git repository") => Err(outside()),
+        GitOutput::No(complaint) if complaint.starts_with("not a git repository") => Err(outside()),
         // Releases before 2.44 take the insides of `.git` for a bare repository.
-        Answer::No(complaint) if of_git && complaint.starts_with("cannot use bare repository") => {
+        GitOutput::No(complaint)
+            if of_git && complaint.starts_with("cannot use bare repository") =>
+        {
             Err(no_work_tree())
         }
-        Answer::No(complaint) => Err(RuntimeError::new(
+        GitOutput::No(complaint) => Err(RuntimeError::new(
             ErrorKind::Usage,
             format!("Could not use the git repository of `{directory}`."),
         )
@@ -162,14 +164,14 @@ fn workspace_tree(
     spelled.push(prefix);
     let question = ["rev-parse", "--verify", "--end-of-options"].map(OsString::from);
     let found = match git.ask(question.into_iter().chain([spelled]))? {
-        Answer::Yes(said) => commit::object_id(&said),
-        Answer::No(_) => None,
+        GitOutput::Yes(said) => commit::object_id(&said),
+        GitOutput::No(_) => None,
     };
     let Some(found) = found else { return Ok(None) };
     // A file or a submodule may have stood there.
     match git.ask(["cat-file", "-t", &found])? {
-        Answer::Yes(kind) if kind == b"tree\n" => Ok(Some(found)),
-        Answer::Yes(_) | Answer::No(_) => Ok(None),
+        GitOutput::Yes(kind) if kind == b"tree\n" => Ok(Some(found)),
+        GitOutput::Yes(_) | GitOutput::No(_) => Ok(None),
     }
 }
 
@@ -260,10 +262,10 @@ impl Copy<'_> {
         }
     }
 
-    fn count(&mut self, written: Written) {
+    fn count(&mut self, written: WriteOutcome) {
         match written {
-            Written::Created => {}
-            Written::AlreadyThere => self.twice += 1,
+            WriteOutcome::Created => {}
+            WriteOutcome::AlreadyThere => self.twice += 1,
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::error::{ErrorKind, RuntimeError};
 use crate::respell;
 use chitin_config::env::Env;
 use chitin_contract::{CANONICAL, Contract, OPENCLAW_2026_2, OPENCLAW_2026_4};
-use chitin_guard::Links;
-use chitin_protocol::record::Refusal;
+use chitin_guard::LinkPolicy;
+use chitin_protocol::record::FileRefusal;
 use chitin_test::TestEnv;
 use chitin_test::needs;
 use chitin_workspace::Workspace;
@@ -403,7 +403,7 @@ fn links_lead_where_they_led() {
     assert_eq!(then.warnings(), before.warnings());
     assert_eq!(
         then.record("USER.md").unwrap().refused(),
-        Some(Refusal::OutsideRoot)
+        Some(FileRefusal::OutsideRoot)
     );
 
     // Who follows links anywhere, or trusts that place, still gets there and nowhere else; and is told.
@@ -414,7 +414,7 @@ fn links_lead_where_they_led() {
         Some("soul as of then")
     );
     let trusting = LoadOptions {
-        links: Some(Links::TrustedRoots(vec![repository.env.path()])),
+        links: Some(LinkPolicy::TrustedRoots(vec![repository.env.path()])),
         ..LoadOptions::default()
     };
     let trusted = load(&revision.copy.root, &CANONICAL, &trusting).unwrap();

@@ -1,7 +1,7 @@
 //! Where a server listens.
 
 use crate::error::{ErrorKind, RuntimeError};
-use chitin_protocol::settings::ServerSettings;
+use chitin_protocol::settings::ServeSettings;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// The port, when nobody says.
@@ -9,7 +9,7 @@ const PORT: u16 = 7717;
 
 /// Puts together where to listen: what was typed, what is configured, the usual.
 pub fn listen_address(
-    said: &ServerSettings,
+    said: &ServeSettings,
     typed: Option<&str>,
 ) -> Result<SocketAddr, RuntimeError> {
     let usual = SocketAddr::new(

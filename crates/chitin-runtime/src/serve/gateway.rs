@@ -2,12 +2,12 @@
 
 use crate::channels::{ChannelSet, shut_out};
 use crate::error::{ErrorKind, RuntimeError};
-use crate::{Configuration, Host, Notes, ServeHost, SystemClock, Target};
+use crate::{AgentTarget, Configuration, Host, Notes, ServeHost, SystemClock};
 use chitin_gateway::cron::CronFile;
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::surface::directory::DirectorySurface;
-use chitin_gateway::{AgentHost, Gateway, GatewayParts, Surfaces, Trust, tools};
-use chitin_store::{Ledger, StoreError};
+use chitin_gateway::{AccessControl, AgentHost, Gateway, GatewayParts, Surfaces, tools};
+use chitin_store::{JobLog, StoreError};
 use chitin_workspace::extensions::lookalike;
 use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const OPEN_JOBS: usize = 10_000;
 #[derive(Default)]
 pub struct ServeRequest {
     /// The directory or the agent; left out, all configured agents.
-    pub target: Target,
+    pub target: AgentTarget,
     /// The model of all agents, as `provider/name`.
     pub model: Option<String>,
     /// A directory that is a surface; left out, the configured one, if there is one.
@@ -55,7 +55,7 @@ impl ServedGateway {
         request: ServeRequest,
         notes: &Notes,
     ) -> Result<Self, RuntimeError> {
-        let ledger = Ledger::open(&state.join("gateway"));
+        let ledger = JobLog::open(&state.join("gateway"));
         let (ledger, open) = ledger.map_err(|error| not_ours(error, state))?;
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
@@ -68,7 +68,7 @@ impl ServedGateway {
         }
         note_guardrails(&agents, configuration, &surfaces, notes);
         let config = Arc::new(configuration.value().clone());
-        let trust = Trust::beneath(state, Arc::clone(&config), Arc::new(SystemClock));
+        let trust = AccessControl::beneath(state, Arc::clone(&config), Arc::new(SystemClock));
         let most_open = configuration.server.max_open_jobs;
         let gateway = Gateway::new(GatewayParts {
             contract: configuration.contract,

@@ -2,11 +2,12 @@
 //! the token follows, and only times beside them.
 
 use crate::Notes;
-use chitin_guard::{Claim, ClaimKind, Expected, Links, ReadPolicy, Root, WriteError, commit_all};
+use chitin_guard::{
+    ClaimKind, Expected, LinkPolicy, NameClaim, ReadPolicy, Root, WriteError, commit_all,
+};
 use chitin_server::{KeptLogin, LoginChange, LoginId, Register};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -66,7 +67,9 @@ impl LoginFile {
             Found::Damaged(expected) => (change.seen.clone(), expected),
         };
         let kept = change.apply(&kept);
-        let logins = kept.iter().map(|login| (hex(&login.id), login.seen_ms));
+        let logins = kept
+            .iter()
+            .map(|login| (hex::encode(&login.id), login.seen_ms));
         let document = Document {
             logins: logins.collect(),
         };
@@ -128,7 +131,7 @@ impl Register for LoginFile {
 }
 
 /// Keeps other processes out, and waits for them a little.
-fn alone(root: &Root) -> Result<Claim, String> {
+fn alone(root: &Root) -> Result<NameClaim, String> {
     for _ in 0..TRIES {
         let claim = root.claim(Path::new(LOCK), ClaimKind::AloneNow);
         if let Some(claim) = claim.map_err(|error| told(&error))? {
@@ -143,7 +146,7 @@ fn alone(root: &Root) -> Result<Claim, String> {
 fn find(root: &Root) -> Result<Found, String> {
     let name = Path::new(FILE);
     let policy = ReadPolicy {
-        links: Links::Refuse,
+        links: LinkPolicy::Refuse,
         ..ReadPolicy::inside(MOST_BYTES)
     };
     let read = match root.read(name, &policy) {
@@ -167,30 +170,16 @@ fn parse(bytes: &[u8]) -> Option<Vec<KeptLogin>> {
     let logins = document.logins.into_iter();
     let read = |(id, seen_ms): (String, i64)| {
         Some(KeptLogin {
-            id: unhex(&id)?,
+            id: login_id(&id)?,
             seen_ms,
         })
     };
     logins.map(read).collect()
 }
 
-fn hex(id: &LoginId) -> String {
-    id.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-fn unhex(text: &str) -> Option<LoginId> {
-    let digits = text.as_bytes();
+fn login_id(text: &str) -> Option<LoginId> {
     let mut id = LoginId::default();
-    if digits.len() != id.len() * 2 {
-        return None;
-    }
-    for (byte, pair) in id.iter_mut().zip(digits.chunks_exact(2)) {
-        let digit = |at: usize| char::from(pair[at]).to_digit(16);
-        *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
-    }
+    hex::decode_to_slice(text, &mut id).ok()?;
     Some(id)
 }
 

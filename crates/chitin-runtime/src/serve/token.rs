@@ -2,7 +2,7 @@
 
 use crate::Host;
 use crate::error::{ErrorKind, RuntimeError};
-use chitin_guard::{ReadError, ReadPolicy, Root, Written};
+use chitin_guard::{ReadError, ReadPolicy, Root, WriteOutcome};
 use secrecy::SecretString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -96,9 +96,9 @@ fn make(state: &Path) -> Result<SecretString, RuntimeError> {
     writeln!(file, "{token}").map_err(|error| failed().caused_by(error))?;
     let name = PathBuf::from(TOKEN_FILE);
     match root.keep_file(new, &name) {
-        Ok(Written::Created) => Ok(token.into()),
+        Ok(WriteOutcome::Created) => Ok(token.into()),
         // Another process was quicker: its token holds.
-        Ok(Written::AlreadyThere) => read(&state.join(TOKEN_FILE))?.ok_or_else(failed),
+        Ok(WriteOutcome::AlreadyThere) => read(&state.join(TOKEN_FILE))?.ok_or_else(failed),
         Err(error) => Err(failed().caused_by(error)),
     }
 }

@@ -7,7 +7,9 @@ pub use replay::{PromptDifference, ReplayedRequest, SystemChange, TraceReplay};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Configuration, Host, Notes};
-use chitin_agent::journal::{self, Places, Switches, TraceError, TraceFile, TraceSummary};
+use chitin_agent::journal::{
+    self, LookupDirectories, Switches, TraceError, TraceFile, TraceSummary,
+};
 use chitin_contract::Contract;
 use chitin_protocol::nearest::nearest;
 use chitin_protocol::settings::TraceSettings;
@@ -22,7 +24,7 @@ const MAX_NAMED: usize = 5;
 /// Returns the switches as far as they say where files are.
 pub fn switches(host: &Host, contract: &Contract) -> Switches {
     let logs = crate::chitin_home(host).unwrap_or_default().join("logs");
-    let places = Places {
+    let places = LookupDirectories {
         logs,
         home: home(host),
         working_directory: host.env.working_directory().to_owned(),

@@ -2,9 +2,9 @@
 
 use crate::context::{FileSource, TokenCounting, Trigger, TurnContext, TurnRequest, WhichTurn};
 use crate::error::RuntimeError;
-use crate::{Host, Notes, Setup, Target};
-use chitin_agent::journal::{Redactor, TraceEvent, TraceFile, TraceSummary};
-use chitin_context::{Context, Origin, Role};
+use crate::{AgentTarget, Host, Notes, Setup};
+use chitin_agent::journal::{JournalRedactor, TraceEvent, TraceFile, TraceSummary};
+use chitin_context::{Context, FragmentOrigin, FragmentRole};
 use chitin_contract::Contract;
 use serde::Serialize;
 use serde_json::Value;
@@ -102,12 +102,12 @@ impl TraceReplay {
         notes: &Notes,
     ) -> Result<Self, RuntimeError> {
         let recorded_workspace = PathBuf::from(&summary.workspace);
-        let target = Target {
+        let target = AgentTarget {
             directory: Some(directory.unwrap_or(&recorded_workspace).to_path_buf()),
             // The turn is that of the agent which was recorded, wherever its files are now.
             agent: summary.session_key.split(':').nth(1).map(str::to_owned),
             contract: Some(contract.name.to_owned()),
-            ..Target::default()
+            ..AgentTarget::default()
         };
         let mut now = Now {
             host,
@@ -145,7 +145,7 @@ impl TraceReplay {
 struct Now<'a> {
     host: &'a Host,
     notes: &'a Notes,
-    target: Target,
+    target: AgentTarget,
     summary: &'a TraceSummary,
     looks: Vec<((WhichTurn, Trigger), Look)>,
 }
@@ -277,13 +277,13 @@ impl Parts {
             workspace.to_string_lossy(),
             recorded_workspace.to_string_lossy(),
         );
-        let redactor = Redactor::default();
+        let redactor = JournalRedactor::default();
         let mut parts = Self {
             text: String::new(),
             starts: Vec::new(),
         };
         let system = context.fragments.iter();
-        for fragment in system.filter(|fragment| fragment.role == Role::System) {
+        for fragment in system.filter(|fragment| fragment.role == FragmentRole::System) {
             let mut text = fragment.text();
             if now != then && !now.is_empty() {
                 text = text.replace(&*now, &then);
@@ -294,9 +294,9 @@ impl Parts {
             }
             let start = parts.text.len();
             let name = match &fragment.origin {
-                Origin::Boundary => "the cache boundary".to_owned(),
-                Origin::Section { key } => format!("section `{key}`"),
-                Origin::File { name, .. } => format!("`{name}`"),
+                FragmentOrigin::Boundary => "the cache boundary".to_owned(),
+                FragmentOrigin::Section { key } => format!("section `{key}`"),
+                FragmentOrigin::File { name, .. } => format!("`{name}`"),
             };
             parts
                 .starts

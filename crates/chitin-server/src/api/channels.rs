@@ -4,8 +4,8 @@ use super::Success;
 use crate::body::{Body, json, read_json};
 use crate::error::ApiError;
 use crate::shared::Shared;
-use chitin_gateway::Trust;
-use chitin_gateway::access::{Paired, Pending, TrustError, TurnedAway};
+use chitin_gateway::AccessControl;
+use chitin_gateway::access::{Paired, PendingPairing, TrustError, TurnedAway};
 use chitin_gateway::route::{Inbound, MatchedBy};
 use chitin_gateway::surface::{Account, Connection};
 use hyper::body::Incoming;
@@ -77,7 +77,7 @@ struct NotReady {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct PairingList {
     /// Who asks.
-    pending: Vec<Pending>,
+    pending: Vec<PendingPairing>,
     /// Who was approved.
     paired: Vec<Paired>,
 }
@@ -161,9 +161,10 @@ pub(crate) fn ready(shared: &Shared) -> Response<Body> {
             });
         }
     }
-    let (code, status) = match reasons.is_empty() {
-        true => (StatusCode::OK, "ready"),
-        false => (StatusCode::SERVICE_UNAVAILABLE, "not_ready"),
+    let (code, status) = if reasons.is_empty() {
+        (StatusCode::OK, "ready")
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, "not_ready")
     };
     json(code, &Readiness { status, reasons })
 }
@@ -239,7 +240,7 @@ fn filled(fields: &[(&'static str, &String)]) -> Result<(), ApiError> {
 
 async fn change(
     shared: &Shared,
-    work: impl FnOnce(&Trust) -> Result<(), TrustError> + Send + 'static,
+    work: impl FnOnce(&AccessControl) -> Result<(), TrustError> + Send + 'static,
 ) -> Result<Response<Body>, ApiError> {
     let done = shared.blocking(move |gateway| Ok(work(&gateway.trust())?));
     done.await?;

@@ -1,12 +1,12 @@
 //! The answer of a turn that is over, found in its session.
 
 use crate::compat;
-use chitin_gateway::{Outcome, Status};
+use chitin_gateway::{JobOutcome, JobStatus};
 use chitin_protocol::message::{Message, StopReason};
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 
 /// Finds how the turn of a job ended; nothing when it is not there or not over.
-pub(crate) fn outcome(entries: &[Entry], job_id: &str) -> Option<Outcome> {
+pub(crate) fn outcome(entries: &[TranscriptEntry], job_id: &str) -> Option<JobOutcome> {
     let messages = || {
         entries.iter().filter_map(|entry| match &entry.body {
             EntryBody::Message(message) => Some(message),
@@ -37,11 +37,11 @@ pub(crate) fn outcome(entries: &[Entry], job_id: &str) -> Option<Outcome> {
         return None;
     }
     let usage = answer.usage.unwrap_or_default();
-    Some(Outcome {
+    Some(JobOutcome {
         status: match answer.stop_reason {
-            Some(StopReason::Aborted) => Status::Stopped,
-            Some(StopReason::Error) => Status::Failed,
-            _ => Status::Ok,
+            Some(StopReason::Aborted) => JobStatus::Stopped,
+            Some(StopReason::Error) => JobStatus::Failed,
+            _ => JobStatus::Ok,
         },
         text: answer.content.text(),
         error: None,

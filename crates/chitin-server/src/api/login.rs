@@ -1,8 +1,8 @@
 //! Logging in on the page, and out.
 
 use crate::answer::{Caller, unauthorized};
+use crate::auth::{self, Needs};
 use crate::body::{Body, json, read_json};
-use crate::door::{self, Needs};
 use crate::error::ApiError;
 use crate::login::COOKIE;
 use crate::shared::Shared;
@@ -48,9 +48,9 @@ pub(crate) async fn login(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, ApiError> {
     let (head, body) = request.into_parts();
-    shared.door.check_page(&head.headers, Needs::NoOrigin)?;
+    shared.auth.check_page(&head.headers, Needs::NoOrigin)?;
     let asked: LoginRequest = read_json(&head.headers, body, shared).await?;
-    if !shared.door.knows(asked.token.expose_secret().trim()) {
+    if !shared.auth.knows(asked.token.expose_secret().trim()) {
         shared.count_failure(caller.address)?;
         return Err(unauthorized());
     }
@@ -66,7 +66,7 @@ pub(crate) async fn login(
 
 /// Shows out whoever asks, now and after a restart.
 pub(crate) async fn logout(shared: &Shared, headers: &HeaderMap) -> Response<Body> {
-    if let Some(name) = door::cookie(headers, COOKIE) {
+    if let Some(name) = auth::cookie(headers, COOKIE) {
         shared.logins.end(name);
         shared.keep_logins().await;
     }
@@ -82,11 +82,11 @@ pub(crate) fn me(shared: &Shared, headers: &HeaderMap) -> Result<Response<Body>,
         contract: shared.gateway.parts().contract.name.to_owned(),
         csrf: None,
     };
-    if !shared.door.lets_in(headers) {
-        let name = door::cookie(headers, COOKIE).ok_or_else(unauthorized)?;
+    if !shared.auth.lets_in(headers) {
+        let name = auth::cookie(headers, COOKIE).ok_or_else(unauthorized)?;
         let csrf = shared.logins.csrf(name, shared.now());
         let csrf = csrf.ok_or_else(unauthorized)?;
-        shared.door.check_page(headers, Needs::NoOrigin)?;
+        shared.auth.check_page(headers, Needs::NoOrigin)?;
         said.csrf = Some(csrf);
     }
     Ok(json(StatusCode::OK, &said))
@@ -94,7 +94,7 @@ pub(crate) fn me(shared: &Shared, headers: &HeaderMap) -> Result<Response<Body>,
 
 /// Sets the cookie. Scripts cannot read it, no other site sends it, and it keeps to TLS unless the browser is on this machine.
 fn set_cookie(response: &mut Response<Body>, asked: &HeaderMap, name: &str, more: &str) {
-    let secure = if door::is_near(asked) { "" } else { "; Secure" };
+    let secure = if auth::is_near(asked) { "" } else { "; Secure" };
     let cookie = format!("{COOKIE}={name}; Path=/; HttpOnly; SameSite=Strict{secure}{more}");
     if let Ok(mut cookie) = HeaderValue::try_from(cookie) {
         cookie.set_sensitive(true);

@@ -10,7 +10,7 @@ use crate::images;
 use crate::shared::Shared;
 use chitin_gateway::queue::{QueueWish, mode};
 use chitin_gateway::route::Inbound;
-use chitin_gateway::{Accepted, Incoming as Said, Outcome, Place, Topic};
+use chitin_gateway::{Accepted, IncomingMessage as Said, JobOutcome, JobPlacement, Topic};
 use hyper::body::Incoming;
 use hyper::header::ACCEPT;
 use hyper::{HeaderMap, Request, Response, StatusCode};
@@ -88,7 +88,7 @@ pub(crate) struct SentMessage {
     accepted: Accepted,
     /// How its turn ended.
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: JobOutcome,
 }
 
 /// What a client wants to hear.
@@ -123,7 +123,7 @@ pub(crate) async fn send(
     let room = shared.stream()?;
     let mut subscription = shared.gateway.subscribe(Topic::Job(job.clone()));
     let accepted = shared.accept(said).await?;
-    if accepted.place == Place::Known && !shared.gateway.is_open(&job) {
+    if accepted.place == JobPlacement::Known && !shared.gateway.is_open(&job) {
         return known(&shared, accepted, wants).await;
     }
     if wants == Wants::Events {
@@ -162,7 +162,7 @@ async fn known(
     Ok(events(Box::pin(futures_util::stream::iter([event]))))
 }
 
-fn done(accepted: Accepted, outcome: Outcome) -> Response<Body> {
+fn done(accepted: Accepted, outcome: JobOutcome) -> Response<Body> {
     json(StatusCode::OK, &SentMessage { accepted, outcome })
 }
 
@@ -240,9 +240,7 @@ impl SendMessage {
 
 /// Returns the name of the job of a message that its client named: always the same one.
 fn job_of(key: &str) -> String {
-    let digest = Sha256::digest(key);
-    let name = digest.iter().take(16);
-    name.fold("k-".to_owned(), |name, byte| name + &format!("{byte:02x}"))
+    format!("k-{}", hex::encode(&Sha256::digest(key)[..16]))
 }
 
 impl QueueOption {

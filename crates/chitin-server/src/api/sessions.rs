@@ -7,7 +7,7 @@ use crate::shared::Shared;
 use chitin_gateway::Gateway;
 use chitin_gateway::queue::BusySession;
 use chitin_protocol::session_key::{self, SessionKey};
-use chitin_protocol::transcript::Entry;
+use chitin_protocol::transcript::TranscriptEntry;
 use chitin_store::{SessionEntry, StoreError};
 use hyper::{Response, StatusCode};
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ pub(crate) struct SessionDetails {
     /// What it is doing; null if it does nothing.
     busy: Option<BusySession>,
     /// Its last records, as in the transcript.
-    history: Vec<Entry>,
+    history: Vec<TranscriptEntry>,
     /// Whether there are older records.
     has_older: bool,
 }

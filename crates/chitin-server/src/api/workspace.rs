@@ -152,9 +152,10 @@ pub(crate) async fn memory(
 /// Returns the agent if there is one with that id.
 fn known(shared: &Shared, agent: String) -> Result<String, ApiError> {
     let agents = shared.gateway.parts().host.agents();
-    match agents.iter().any(|one| one.id == agent) {
-        true => Ok(agent),
-        false => Err(unknown_agent(&agent)),
+    if agents.iter().any(|one| one.id == agent) {
+        Ok(agent)
+    } else {
+        Err(unknown_agent(&agent))
     }
 }
 

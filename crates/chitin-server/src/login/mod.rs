@@ -12,7 +12,6 @@ pub use register::{KeptLogin, LoginChange, LoginId, Register};
 use register::STAYS;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
@@ -264,7 +263,7 @@ impl State {
 
 /// What a page proves itself with: it follows from the name, and the name does not follow from it.
 fn proof(name: &str) -> String {
-    hex(&digest("chitin csrf", &[name.as_bytes()]))
+    hex::encode(&digest("chitin csrf", &[name.as_bytes()]))
 }
 
 /// Every part but the last has a fixed length, so no two lists of parts are the same bytes.
@@ -282,14 +281,7 @@ fn digest(label: &str, parts: &[&[u8]]) -> [u8; 32] {
 fn random() -> Option<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).ok()?;
-    Some(hex(&bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    Some(hex::encode(bytes))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ pub(crate) use sheet::answer;
 
 use crate::route::Route;
 use crate::shared::Shared;
-use chitin_gateway::events::What;
-use chitin_gateway::{Heard, Outcome, Status, Subscription};
+use chitin_gateway::events::EventKind;
+use chitin_gateway::{JobOutcome, JobStatus, ListenerEvent, Subscription};
 use hyper::StatusCode;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,8 +89,8 @@ impl Default for Metrics {
 pub(crate) async fn count(shared: Arc<Shared>, mut subscription: Subscription) {
     while let Some(heard) = subscription.next().await {
         match heard {
-            Heard::Happening(happening) => shared.metrics.happened(&happening.what),
-            Heard::Missed(count) => add(&shared.metrics.missed, count),
+            ListenerEvent::Happening(happening) => shared.metrics.happened(&happening.what),
+            ListenerEvent::Missed(count) => add(&shared.metrics.missed, count),
         }
     }
 }
@@ -103,11 +103,11 @@ fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-const STATUSES: [(Status, &str); 4] = [
-    (Status::Ok, "ok"),
-    (Status::TimedOut, "timedOut"),
-    (Status::Stopped, "stopped"),
-    (Status::Failed, "failed"),
+const STATUSES: [(JobStatus, &str); 4] = [
+    (JobStatus::Ok, "ok"),
+    (JobStatus::TimedOut, "timedOut"),
+    (JobStatus::Stopped, "stopped"),
+    (JobStatus::Failed, "failed"),
 ];
 
 impl Metrics {
@@ -120,19 +120,19 @@ impl Metrics {
         }
     }
 
-    fn happened(&self, what: &What) {
+    fn happened(&self, what: &EventKind) {
         match what {
-            What::Accepted { .. } => add(&self.accepted, 1),
-            What::Finished { outcome } => self.finished(outcome),
-            What::Dropped { .. } => add(&self.dropped, 1),
-            What::Spawned { .. } => add(&self.spawned, 1),
-            What::Delivered { to, .. } => self.delivery(to, "delivered"),
-            What::NotDelivered { to, .. } => self.delivery(to, "failed"),
-            What::Turn { .. } | What::Merged { .. } => {}
+            EventKind::Accepted { .. } => add(&self.accepted, 1),
+            EventKind::Finished { outcome } => self.finished(outcome),
+            EventKind::Dropped { .. } => add(&self.dropped, 1),
+            EventKind::Spawned { .. } => add(&self.spawned, 1),
+            EventKind::Delivered { to, .. } => self.delivery(to, "delivered"),
+            EventKind::NotDelivered { to, .. } => self.delivery(to, "failed"),
+            EventKind::Turn { .. } | EventKind::Merged { .. } => {}
         }
     }
 
-    fn finished(&self, outcome: &Outcome) {
+    fn finished(&self, outcome: &JobOutcome) {
         let status = STATUSES.iter().position(|(one, _)| *one == outcome.status);
         if let Some(status) = status {
             add(&self.finished[status], 1);

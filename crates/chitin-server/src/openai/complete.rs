@@ -13,7 +13,9 @@ use crate::follow::{self, End};
 use crate::shared::Shared;
 use chitin_gateway::queue::{QueueMode, QueueWish};
 use chitin_gateway::route::Inbound;
-use chitin_gateway::{Answer, Gateway, Heard as Told, Incoming as Said, Topic};
+use chitin_gateway::{
+    Gateway, IncomingMessage as Said, ListenerEvent as Told, ReplyDelivery, Topic,
+};
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, Request, Response, StatusCode};
@@ -182,7 +184,7 @@ fn said(request: ChatRequest, session: &Session, job: String) -> Said {
             debounce_ms: Some(0),
             ..QueueWish::default()
         },
-        answer: Answer::Nowhere,
+        answer: ReplyDelivery::Nowhere,
         job_id: Some(job),
         ..Said::default()
     }

@@ -3,8 +3,8 @@
 use crate::error::{ApiError, sentence};
 use crate::follow::{End, dropped};
 use chitin_contract::OutboundRules;
-use chitin_gateway::events::What;
-use chitin_gateway::{Outcome, Status};
+use chitin_gateway::events::EventKind;
+use chitin_gateway::{JobOutcome, JobStatus};
 use chitin_protocol::event::{RefusedPart, TurnEvent};
 use chitin_protocol::message::StopReason;
 use chitin_text::silent::spoken;
@@ -58,7 +58,6 @@ struct CompletionReply {
 
 /// Tokens, in OpenAI's shape.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-#[expect(clippy::struct_field_names, reason = "the names are OpenAI's")]
 pub(crate) struct CompletionUsage {
     /// Tokens sent, including cached ones.
     prompt_tokens: u64,
@@ -191,19 +190,19 @@ impl Heard {
     }
 
     /// Notes something that happened.
-    pub(crate) fn note(&mut self, what: &What) {
+    pub(crate) fn note(&mut self, what: &EventKind) {
         match what {
-            What::Turn {
+            EventKind::Turn {
                 event: TurnEvent::Said { text, .. },
             } => self.answers.push(self.shown(text)),
-            What::Turn {
+            EventKind::Turn {
                 event:
                     TurnEvent::Refused {
                         part: RefusedPart::Reply,
                         ..
                     },
             } => self.refused = true,
-            What::Turn {
+            EventKind::Turn {
                 event:
                     TurnEvent::TurnFinished {
                         stop_reason, usage, ..
@@ -222,7 +221,7 @@ impl Heard {
     }
 
     /// Returns all that was said.
-    pub(crate) fn text(&self, outcome: &Outcome) -> String {
+    pub(crate) fn text(&self, outcome: &JobOutcome) -> String {
         if self.answers.is_empty() || self.is_partial {
             return self.shown(&outcome.text).unwrap_or_default();
         }
@@ -238,7 +237,7 @@ impl Heard {
         }
     }
 
-    pub(crate) fn usage(&self, outcome: &Outcome) -> CompletionUsage {
+    pub(crate) fn usage(&self, outcome: &JobOutcome) -> CompletionUsage {
         CompletionUsage {
             prompt_tokens: outcome.input_tokens,
             completion_tokens: outcome.output_tokens,
@@ -250,7 +249,7 @@ impl Heard {
     }
 
     /// Makes the whole answer.
-    pub(crate) fn whole(&self, heading: &Heading, outcome: &Outcome) -> ChatCompletion {
+    pub(crate) fn whole(&self, heading: &Heading, outcome: &JobOutcome) -> ChatCompletion {
         ChatCompletion {
             id: heading.id.clone(),
             object: "chat.completion",
@@ -307,25 +306,25 @@ impl Heading {
 }
 
 /// Returns how a turn ended, when that was well.
-pub(crate) fn well(end: End) -> Result<Outcome, ApiError> {
+pub(crate) fn well(end: End) -> Result<JobOutcome, ApiError> {
     let outcome = match end {
         End::Finished(outcome) => outcome,
         End::Dropped(reason) => return Err(dropped(&reason)),
     };
     let (status, code, otherwise) = match outcome.status {
-        Status::Ok => return Ok(outcome),
-        Status::TimedOut => (
+        JobStatus::Ok => return Ok(outcome),
+        JobStatus::TimedOut => (
             StatusCode::GATEWAY_TIMEOUT,
             "timeout",
             "the turn took too long",
         ),
-        Status::Stopped => (StatusCode::CONFLICT, "stopped", "the turn was stopped"),
-        Status::Failed if outcome.refused.is_some() => (
+        JobStatus::Stopped => (StatusCode::CONFLICT, "stopped", "the turn was stopped"),
+        JobStatus::Failed if outcome.refused.is_some() => (
             StatusCode::FORBIDDEN,
             "permission_denied",
             "a rule of the workspace refused the message",
         ),
-        Status::Failed => (StatusCode::BAD_GATEWAY, "turn_failed", "the turn failed"),
+        JobStatus::Failed => (StatusCode::BAD_GATEWAY, "turn_failed", "the turn failed"),
     };
     let message = outcome.error.as_deref().unwrap_or(otherwise);
     Err(ApiError::new(status, code, sentence(message)))

@@ -10,8 +10,8 @@ use crate::follow::{self, End};
 use crate::phase::Phase;
 use crate::shared::Shared;
 use bytes::Bytes;
-use chitin_gateway::events::What;
-use chitin_gateway::{Heard as Told, Subscription};
+use chitin_gateway::events::EventKind;
+use chitin_gateway::{ListenerEvent as Told, Subscription};
 use chitin_protocol::event::TurnEvent;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
@@ -119,13 +119,13 @@ impl Pieces {
         };
         self.heard.note(what);
         let text = match what {
-            What::Turn {
+            EventKind::Turn {
                 event: TurnEvent::TextDelta { delta },
             } => self.telling.piece(delta),
-            What::Turn {
+            EventKind::Turn {
                 event: TurnEvent::Said { text, .. },
             } => self.telling.whole(text),
-            What::Turn {
+            EventKind::Turn {
                 event: TurnEvent::Retrying { .. },
             } => {
                 self.telling.missed();

@@ -208,9 +208,10 @@ fn failures(operation: &Operation, shape: &Shape) -> BTreeSet<u16> {
 
 /// Names the response of a failed request, which many operations share.
 fn failed(operation: &Operation, status: u16) -> Value {
-    let format = match operation.path.starts_with("/v1/") {
-        true => "OpenAiError",
-        false => "Error",
+    let format = if operation.path.starts_with("/v1/") {
+        "OpenAiError"
+    } else {
+        "Error"
     };
     value!({"$ref": format!("#{RESPONSES}/{format}{status}")})
 }
@@ -332,12 +333,13 @@ fn components(schemas: &mut Schemas, paths: &mut Value) -> Map<String, Value> {
             }
         }
     }
-    let requests = requests
-        .into_iter()
-        .map(|(name, schema)| match renamed.contains(&name) {
-            true => (format!("{name}Input"), schema),
-            false => (name, schema),
-        });
+    let requests = requests.into_iter().map(|(name, schema)| {
+        if renamed.contains(&name) {
+            (format!("{name}Input"), schema)
+        } else {
+            (name, schema)
+        }
+    });
     let sorted: BTreeMap<String, Value> = requests.chain(replies).collect();
     sorted.into_iter().collect()
 }

@@ -22,14 +22,13 @@ const COMPRESSED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json
 /// Answers with the document.
 pub(crate) fn answer(headers: &HeaderMap) -> Response<Body> {
     let zipped = takes_gzip(headers);
-    let bytes = match zipped {
-        true => Bytes::from_static(COMPRESSED),
-        false => {
-            let mut text = Vec::new();
-            // Reading from memory does not fail.
-            let _ = GzDecoder::new(COMPRESSED).read_to_end(&mut text);
-            text.into()
-        }
+    let bytes = if zipped {
+        Bytes::from_static(COMPRESSED)
+    } else {
+        let mut text = Vec::new();
+        // Reading from memory does not fail.
+        let _ = GzDecoder::new(COMPRESSED).read_to_end(&mut text);
+        text.into()
     };
     let mut response = Response::new(Body::whole(bytes));
     let fields = response.headers_mut();

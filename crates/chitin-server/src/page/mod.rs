@@ -85,8 +85,7 @@ impl Page {
 impl Ready {
     fn of(file: &File) -> Self {
         let digest = Sha256::digest(file.bytes);
-        let name = digest.iter().take(16);
-        let name = name.fold(String::new(), |name, byte| name + &format!("{byte:02x}"));
+        let name = hex::encode(&digest[..16]);
         let tag = HeaderValue::try_from(format!("\"{name}\""));
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let gzip = encoder

@@ -3,7 +3,7 @@
 use crate::api::SendMessage;
 use crate::error::ErrorDetails;
 use chitin_gateway::Accepted;
-use chitin_gateway::events::Happening;
+use chitin_gateway::events::GatewayEvent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -113,7 +113,7 @@ pub(crate) enum SocketBody<'a> {
         error: ErrorDetails,
     },
     /// Something happened.
-    Happening(&'a Happening),
+    Happening(&'a GatewayEvent),
     /// The client was too slow and lost events.
     Missed {
         /// How many.

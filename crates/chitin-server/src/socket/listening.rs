@@ -1,6 +1,6 @@
 //! What one client listens to.
 
-use chitin_gateway::{Heard, Subscription, Topic};
+use chitin_gateway::{ListenerEvent, Subscription, Topic};
 use futures_util::stream::{BoxStream, SelectAll};
 use futures_util::{StreamExt, stream};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -12,7 +12,7 @@ const REMEMBERED: usize = 4096;
 /// What a client listens to.
 #[derive(Default)]
 pub(super) struct Listening {
-    pub(super) streams: SelectAll<BoxStream<'static, (Topic, Heard)>>,
+    pub(super) streams: SelectAll<BoxStream<'static, (Topic, ListenerEvent)>>,
     /// Dropped, a topic's stream ends.
     pub(super) topics: HashMap<Topic, DropGuard>,
     told: HashSet<u64>,

@@ -8,14 +8,14 @@ pub(crate) use written::Written;
 
 use crate::answer::Caller;
 use crate::api::{self, SendMessage};
+use crate::auth::{self, PROTOCOL, protocols};
 use crate::body::{Body, LONGEST_QUOTE};
-use crate::door::{self, PROTOCOL, protocols};
 use crate::error::{ApiError, at_most};
 use crate::follow::End;
 use crate::login::{self, Who};
 use crate::phase::Phase;
 use crate::shared::Shared;
-use chitin_gateway::{Heard, Topic};
+use chitin_gateway::{ListenerEvent, Topic};
 use command::{SocketBody, SocketTopic};
 pub(crate) use command::{SocketCommand, SocketMessage};
 use futures_util::{SinkExt, StreamExt};
@@ -60,7 +60,7 @@ pub(crate) fn upgrade(
         headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol);
     }
     let asked = request.headers();
-    let login = door::cookie(asked, login::COOKIE).filter(|_| !door::has_token(asked));
+    let login = auth::cookie(asked, login::COOKIE).filter(|_| !auth::has_token(asked));
     let login = login.map(|name| shared.logins.who(name));
     let upgrading = hyper::upgrade::on(&mut request);
     let tasks = shared.tasks.clone();
@@ -149,7 +149,7 @@ struct Talk {
 /// What the next thing is.
 enum Next {
     Came(Option<Message>),
-    Heard(Topic, Heard),
+    Heard(Topic, ListenerEvent),
     Tick,
     Phase,
 }
@@ -223,10 +223,12 @@ impl Talk {
         self.send(Message::text(text)).await
     }
 
-    async fn tell(&mut self, topic: &Topic, heard: &Heard) -> Option<()> {
+    async fn tell(&mut self, topic: &Topic, heard: &ListenerEvent) -> Option<()> {
         match heard {
-            Heard::Missed(count) => self.say(&SocketBody::Missed { count: *count }.into()).await,
-            Heard::Happening(happening) => {
+            ListenerEvent::Missed(count) => {
+                self.say(&SocketBody::Missed { count: *count }.into()).await
+            }
+            ListenerEvent::Happening(happening) => {
                 if matches!(topic, Topic::Job(_)) && End::of(&happening.what).is_some() {
                     self.listening.forget(topic);
                 }
@@ -319,7 +321,7 @@ impl Talk {
             }
         };
         if !self.shared.gateway.is_open(&accepted.job_id)
-            && accepted.place == chitin_gateway::Place::Known
+            && accepted.place == chitin_gateway::JobPlacement::Known
         {
             self.listening.forget(&topic);
         }

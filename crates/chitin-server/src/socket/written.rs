@@ -1,7 +1,7 @@
 //! Happenings as they are sent: made once for all who listen.
 
 use super::command::{SocketBody, SocketMessage};
-use chitin_gateway::events::Happening;
+use chitin_gateway::events::GatewayEvent;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
@@ -23,7 +23,7 @@ struct Kept {
 
 impl Written {
     /// Returns a happening as it is sent. All who listen share one text.
-    pub(super) fn of(&self, happening: &Happening) -> Utf8Bytes {
+    pub(super) fn of(&self, happening: &GatewayEvent) -> Utf8Bytes {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut newest = kept.texts.iter().rev();
         if let Some((_, text)) = newest.find(|(seq, _)| *seq == happening.seq) {
@@ -47,15 +47,15 @@ impl Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use chitin_gateway::events::What;
+    use chitin_gateway::events::EventKind;
 
-    fn happening(seq: u64, bytes: usize) -> Happening {
-        Happening {
+    fn happening(seq: u64, bytes: usize) -> GatewayEvent {
+        GatewayEvent {
             seq,
             at: 0,
             session_key: "agent:main:main".to_owned(),
             job_id: "job".to_owned(),
-            what: What::Dropped {
+            what: EventKind::Dropped {
                 reason: "x".repeat(bytes),
             },
         }

@@ -2,8 +2,12 @@
 
 use crate::client::Served;
 use crate::stage::{Chat, Setting};
-use chitin_gateway::surface::{Account, Action, Connection, Done, Network, Probed};
-use chitin_gateway::{Address, Capabilities, Gateway, Outgoing, Sent, Surface, SurfaceError};
+use chitin_gateway::surface::{
+    Account, Connection, Network, Probed, SurfaceAction, SurfaceOutcome,
+};
+use chitin_gateway::{
+    Address, Gateway, OutgoingMessage, Sent, Surface, SurfaceCapabilities, SurfaceError,
+};
 use chitin_server::Attached;
 use futures_util::future::BoxFuture;
 use serde_json::json;
@@ -128,14 +132,14 @@ impl Surface for Pier {
         self.chat.id()
     }
 
-    fn capabilities(&self) -> &Capabilities {
+    fn capabilities(&self) -> &SurfaceCapabilities {
         self.chat.capabilities()
     }
 
     fn send<'a>(
         &'a self,
         to: &'a Address,
-        message: &'a Outgoing,
+        message: &'a OutgoingMessage,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
         self.chat.send(to, message)
     }
@@ -143,8 +147,8 @@ impl Surface for Pier {
     fn act<'a>(
         &'a self,
         to: &'a Address,
-        action: &'a Action,
-    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        action: &'a SurfaceAction,
+    ) -> BoxFuture<'a, Result<SurfaceOutcome, SurfaceError>> {
         self.chat.act(to, action)
     }
 }

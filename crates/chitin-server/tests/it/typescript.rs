@@ -102,9 +102,10 @@ fn union(choices: &[Value], indent: &str) -> String {
             types.push(one);
         }
     }
-    match types.is_empty() {
-        true => "unknown".to_owned(),
-        false => types.join(" | "),
+    if types.is_empty() {
+        "unknown".to_owned()
+    } else {
+        types.join(" | ")
     }
 }
 

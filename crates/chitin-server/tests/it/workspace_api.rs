@@ -3,7 +3,7 @@
 use crate::client::Served;
 use crate::stage::Setting;
 use chitin_gateway::route::{Inbound, Peer};
-use chitin_gateway::{Incoming, Notice, Noticed};
+use chitin_gateway::{IncomingMessage, Noticed, ReceiveOutcome};
 use chitin_protocol::session_key::ChatType;
 use chitin_server::Attached;
 use chitin_server::workspace_api::{
@@ -163,18 +163,17 @@ impl WorkspaceApi for Echo {
 
     fn save_file(&self, request: SaveFileRequest) -> Result<SavedFile, WorkspaceApiError> {
         self.note(Call::Save(request.clone()));
-        match request.version {
-            Some(_) => Ok(SavedFile {
+        if request.version.is_some() {
+            Ok(SavedFile {
                 version: "v2".to_owned(),
-            }),
-            None => {
-                let current = CurrentFile {
-                    version: Some("v2".to_owned()),
-                    text: Some("theirs".to_owned()),
-                };
-                let kind = WorkspaceApiErrorKind::Conflict { current };
-                Err(WorkspaceApiError::new(kind, "Somebody was quicker."))
-            }
+            })
+        } else {
+            let current = CurrentFile {
+                version: Some("v2".to_owned()),
+                text: Some("theirs".to_owned()),
+            };
+            let kind = WorkspaceApiErrorKind::Conflict { current };
+            Err(WorkspaceApiError::new(kind, "Somebody was quicker."))
         }
     }
 
@@ -417,17 +416,17 @@ async fn somebody_writes(served: &Served, sender: &str) -> String {
         sender_id: Some(sender.to_owned()),
         ..Inbound::default()
     };
-    let incoming = Incoming {
+    let incoming = IncomingMessage {
         inbound,
         text: "Open the sluice".to_owned(),
-        ..Incoming::default()
+        ..IncomingMessage::default()
     };
     let noticed = Noticed {
         incoming,
         ..Noticed::default()
     };
     let notice = served.stage.gateway.notice(noticed).await.unwrap();
-    assert_eq!(notice, Notice::Unknown);
+    assert_eq!(notice, ReceiveOutcome::Unknown);
     let listed = served.get("/api/pairing").await.json();
     let pending = listed["pending"].as_array().unwrap();
     let own = pending.iter().find(|one| one["senderId"] == sender);

@@ -5,9 +5,9 @@ mod read;
 use crate::account::Account;
 use crate::emoji;
 use crate::event::{self, is_id, is_timestamp};
-use crate::hearing::message_name;
 use crate::mrkdwn::harmless;
-use chitin_gateway::surface::{Action, Done, File};
+use crate::receive::message_name;
+use chitin_gateway::surface::{OutgoingFile, SurfaceAction, SurfaceOutcome};
 use chitin_gateway::{Address, SurfaceError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,14 +17,18 @@ const MOST_EMOJI: usize = 500;
 
 impl Account {
     /// Does something that is no message.
-    pub(crate) async fn act(&self, to: &Address, action: &Action) -> Result<Done, SurfaceError> {
+    pub(crate) async fn act(
+        &self,
+        to: &Address,
+        action: &SurfaceAction,
+    ) -> Result<SurfaceOutcome, SurfaceError> {
         let allowed = self.settings.actions().any(|name| name == action.name());
         if !allowed {
             return Err(SurfaceError::unsupported(action.name()));
         }
         let channel = self.channel_of(to).await?;
         match action {
-            Action::Edit { message_id, text } => {
+            SurfaceAction::Edit { message_id, text } => {
                 let text = harmless(text);
                 let arguments = [
                     ("channel", channel.as_str()),
@@ -32,9 +36,9 @@ impl Account {
                     ("text", &text),
                 ];
                 self.call("chat.update", &arguments).await?;
-                Ok(Done::Done)
+                Ok(SurfaceOutcome::Done)
             }
-            Action::React {
+            SurfaceAction::React {
                 message_id,
                 emoji,
                 remove,
@@ -42,7 +46,7 @@ impl Account {
                 self.react(&channel, message(message_id)?, emoji, *remove)
                     .await
             }
-            Action::ThreadCreate {
+            SurfaceAction::ThreadCreate {
                 name, message_id, ..
             } => {
                 // A thread is the replies to a message; without one, the name becomes the message.
@@ -51,27 +55,27 @@ impl Account {
                     None => self.post(&channel, None, name).await?,
                 };
                 self.threads.put(message_name(&channel, &thread), true);
-                Ok(Done::Thread {
+                Ok(SurfaceOutcome::Thread {
                     address: Address {
                         thread_id: Some(thread),
                         ..to.clone()
                     },
                 })
             }
-            Action::Read { limit, before } => {
+            SurfaceAction::Read { limit, before } => {
                 let messages = self
                     .read(&channel, to.thread_id.as_deref(), *limit, before.as_deref())
                     .await?;
-                Ok(Done::Said { messages })
+                Ok(SurfaceOutcome::Said { messages })
             }
-            Action::Download { message_id, file } => {
+            SurfaceAction::Download { message_id, file } => {
                 let file = self
                     .attached(&channel, message(message_id)?, file.as_deref())
                     .await?;
-                Ok(Done::File { file })
+                Ok(SurfaceOutcome::File { file })
             }
-            Action::Typing => Err(SurfaceError::unsupported("typing")),
-            Action::Other { name, fields } => self.other(&channel, name, fields).await,
+            SurfaceAction::Typing => Err(SurfaceError::unsupported("typing")),
+            SurfaceAction::Other { name, fields } => self.other(&channel, name, fields).await,
         }
     }
 
@@ -81,7 +85,7 @@ impl Account {
         ts: &str,
         sign: &str,
         remove: bool,
-    ) -> Result<Done, SurfaceError> {
+    ) -> Result<SurfaceOutcome, SurfaceError> {
         let name = emoji::name(sign).ok_or_else(|| {
             SurfaceError::never(format!(
                 "Slack knows signs by name, such as `eyes`; `{sign}` has none that is known here."
@@ -94,10 +98,12 @@ impl Account {
             "reactions.add"
         };
         match self.call(method, &arguments).await {
-            Ok(_) => Ok(Done::Done),
+            Ok(_) => Ok(SurfaceOutcome::Done),
             // It is as it was to be.
-            Err(error) if matches!(error.code(), Some("already_reacted")) => Ok(Done::Done),
-            Err(error) if remove && error.code() == Some("no_reaction") => Ok(Done::Done),
+            Err(error) if matches!(error.code(), Some("already_reacted")) => {
+                Ok(SurfaceOutcome::Done)
+            }
+            Err(error) if remove && error.code() == Some("no_reaction") => Ok(SurfaceOutcome::Done),
             Err(error) => Err(error.into()),
         }
     }
@@ -108,7 +114,7 @@ impl Account {
         channel: &str,
         ts: &str,
         wanted: Option<&str>,
-    ) -> Result<File, SurfaceError> {
+    ) -> Result<OutgoingFile, SurfaceError> {
         let arguments = [
             ("channel", channel),
             ("ts", ts),
@@ -140,7 +146,7 @@ impl Account {
         let facts = self.completed(facts).await;
         let bytes = self.fetch(&facts).await?;
         let plain = "application/octet-stream";
-        Ok(File {
+        Ok(OutgoingFile {
             mime: facts.mime.unwrap_or_else(|| plain.to_owned()),
             name: facts.name,
             bytes: bytes.into(),
@@ -152,7 +158,7 @@ impl Account {
         channel: &str,
         name: &str,
         fields: &BTreeMap<String, Value>,
-    ) -> Result<Done, SurfaceError> {
+    ) -> Result<SurfaceOutcome, SurfaceError> {
         let field = |key: &str| fields.get(key).and_then(Value::as_str);
         let about = || match field("messageId") {
             Some(id) => message(id),
@@ -162,7 +168,7 @@ impl Account {
             "delete" => {
                 let arguments = [("channel", channel), ("ts", about()?)];
                 self.call("chat.delete", &arguments).await?;
-                return Ok(Done::Done);
+                return Ok(SurfaceOutcome::Done);
             }
             "pin" | "unpin" => {
                 let arguments = [("channel", channel), ("timestamp", about()?)];
@@ -172,7 +178,7 @@ impl Account {
                 };
                 match self.call(method, &arguments).await {
                     Err(error) if error.code() != Some(is_so) => return Err(error.into()),
-                    _ => return Ok(Done::Done),
+                    _ => return Ok(SurfaceOutcome::Done),
                 }
             }
             "list-pins" => {
@@ -219,7 +225,7 @@ impl Account {
             }
             _ => return Err(SurfaceError::unsupported(name)),
         };
-        Ok(Done::Other { value })
+        Ok(SurfaceOutcome::Other { value })
     }
 }
 

@@ -5,7 +5,7 @@ use crate::account::Account;
 use crate::event::{self, is_timestamp};
 use crate::web::CallError;
 use chitin_gateway::SurfaceError;
-use chitin_gateway::surface::Past;
+use chitin_gateway::surface::PastMessage;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ impl Account {
         thread: Option<&str>,
         limit: u32,
         before: Option<&str>,
-    ) -> Result<Vec<Past>, SurfaceError> {
+    ) -> Result<Vec<PastMessage>, SurfaceError> {
         let limit = limit.clamp(1, MOST_READ);
         let before = before.map(message).transpose()?;
         let thread = thread.map(message).transpose()?;
@@ -75,7 +75,7 @@ impl Account {
         Ok(told)
     }
 
-    pub(super) async fn past(&self, said: &Value) -> Option<Past> {
+    pub(super) async fn past(&self, said: &Value) -> Option<PastMessage> {
         let ts = said["ts"].as_str().filter(|ts| is_timestamp(ts))?;
         let user = said["user"].as_str();
         let own = match self.me().await {
@@ -98,7 +98,7 @@ impl Account {
             }
             text.extend(["[file: ", &file.name, "]"]);
         }
-        Some(Past {
+        Some(PastMessage {
             message_id: ts.to_owned(),
             sender: sender.or_else(|| user.map(str::to_owned)),
             own,

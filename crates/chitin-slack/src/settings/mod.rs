@@ -7,7 +7,7 @@ pub(crate) use check::is_loopback;
 
 use crate::compat::{ACTIONS, MEDIA_MAX_MB, WEBHOOK_PATH};
 use check::{api_url, check_limit, check_modes, default_api, is_path, megabytes};
-use chitin_model::http::Trust;
+use chitin_model::http::TlsRoots;
 use chitin_protocol::agent_id::{DEFAULT_ACCOUNT, normalize_account_id};
 use reqwest::Url;
 use serde_json::{Map, Value};
@@ -20,13 +20,13 @@ const MOST_MB: f64 = 1_024.0;
 
 /// What configuration says of Slack.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct SlackSettings {
     /// What holds for accounts that have no section of their own.
     pub(crate) base: AccountSettings,
     /// Accounts with a section of their own.
     pub(crate) accounts: BTreeMap<String, AccountSettings>,
     /// Whom TLS trusts.
-    pub(crate) trust: Trust,
+    pub(crate) trust: TlsRoots,
 }
 
 /// What configuration says of one account.
@@ -63,10 +63,10 @@ pub struct SettingIssue {
     pub hint: Option<String>,
 }
 
-impl Settings {
+impl SlackSettings {
     /// Says whom TLS trusts; left alone, that is the usual authorities.
     #[must_use]
-    pub fn trusting(mut self, trust: Trust) -> Self {
+    pub fn trusting(mut self, trust: TlsRoots) -> Self {
         self.trust = trust;
         self
     }
@@ -121,7 +121,7 @@ impl Settings {
         let settings = Self {
             base,
             accounts,
-            trust: Trust::default(),
+            trust: TlsRoots::default(),
         };
         settings.check_paths(&mut issues);
         if issues.is_empty() {

@@ -1,6 +1,6 @@
 //! What comes over a WebSocket of Socket Mode.
 
-use crate::event::{self, Happened, Payload};
+use crate::event::{self, Happened, SlackPayload};
 use serde_json::Value;
 
 /// The longest name of an envelope.
@@ -12,7 +12,7 @@ pub enum Envelope {
     /// The connection works.
     Hello,
     /// The connection is about to go, and why.
-    Disconnect(Reason),
+    Disconnect(DisconnectReason),
     /// Something happened. It has to be acknowledged by the envelope's name.
     Event {
         /// The envelope's name.
@@ -31,7 +31,7 @@ pub enum Envelope {
 
 /// Why a connection is about to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum DisconnectReason {
     /// Slack moves it; a new one is to be opened.
     Refresh,
     /// Socket Mode was switched off.
@@ -52,9 +52,9 @@ pub fn read(text: &str) -> Result<Envelope, String> {
         Some("hello") => return Ok(Envelope::Hello),
         Some("disconnect") => {
             return Ok(Envelope::Disconnect(match value["reason"].as_str() {
-                Some("warning" | "refresh_requested") => Reason::Refresh,
-                Some("link_disabled") => Reason::Off,
-                _ => Reason::Other,
+                Some("warning" | "refresh_requested") => DisconnectReason::Refresh,
+                Some("link_disabled") => DisconnectReason::Off,
+                _ => DisconnectReason::Other,
             }));
         }
         _ => {}
@@ -74,11 +74,11 @@ pub fn read(text: &str) -> Result<Envelope, String> {
         });
     }
     Ok(match event::payload(&value["payload"]) {
-        Ok(Payload::Event(happened)) => Envelope::Event {
+        Ok(SlackPayload::Event(happened)) => Envelope::Event {
             envelope_id,
             happened,
         },
-        Ok(Payload::Challenge(_)) => Envelope::Other {
+        Ok(SlackPayload::Challenge(_)) => Envelope::Other {
             envelope_id,
             problem: None,
         },

@@ -4,17 +4,17 @@
 //! the second one is recognised. So nothing is lost when we crash, and nothing is done twice.
 
 pub(crate) mod backoff;
+mod connection;
 mod dial;
 pub mod envelope;
-mod talk;
 
 use crate::account::Account;
 use backoff::Backoff;
 use chitin_gateway::Gateway;
 use chitin_gateway::surface::{Again, Connection};
+use connection::{SocketEnd, Talk};
 use std::sync::Arc;
 use std::time::Duration;
-use talk::{End, Talk};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -72,14 +72,14 @@ async fn connections(
                     quick_moves = 0;
                 }
                 match end {
-                    End::Cancelled => return talk.close(LAST).await,
-                    End::Off => {
+                    SocketEnd::Cancelled => return talk.close(LAST).await,
+                    SocketEnd::Off => {
                         let hint = "Switch Socket Mode on, on the app's pages".to_owned();
                         let reason = "Socket Mode is switched off for the app.".to_owned();
                         account.fail(reason, Some(hint));
                         return cancel.cancel();
                     }
-                    End::Moves => {
+                    SocketEnd::Moves => {
                         let cancel = cancel.clone();
                         old.spawn(async move { talk.linger(&cancel).await });
                         quick_moves += 1;
@@ -91,7 +91,7 @@ async fn connections(
                             Again::Soon,
                         )
                     }
-                    End::Broken(why) => (why, Again::Soon),
+                    SocketEnd::Broken(why) => (why, Again::Soon),
                 }
             }
         };

@@ -1,6 +1,6 @@
 //! The HTTP client and the TLS that sockets share with it: one stack, no redirects, no proxy of the environment.
 
-use chitin_model::http::{Trust, certificate_problem};
+use chitin_model::http::{TlsRoots, certificate_problem};
 use rustls::ClientConfig;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub(crate) struct Client {
 }
 
 /// Makes a client. It follows no redirects: a token must not go where somebody else sends it.
-pub(crate) fn make(trust: &Trust) -> Result<Client, String> {
+pub(crate) fn make(trust: &TlsRoots) -> Result<Client, String> {
     let tls = trust.tls()?;
     let http = reqwest::Client::builder()
         .tls_backend_preconfigured(tls.clone())

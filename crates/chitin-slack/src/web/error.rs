@@ -1,6 +1,6 @@
 //! What can go wrong with a call, and what that means for whoever wanted it.
 
-use super::words::advice;
+use super::error_text::advice;
 use chitin_gateway::SurfaceError;
 use chitin_gateway::surface::Again;
 

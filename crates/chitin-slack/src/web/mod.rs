@@ -2,8 +2,8 @@
 
 mod client;
 mod error;
+mod error_text;
 mod transfer;
-mod words;
 
 pub(crate) use client::{Client, make};
 pub(crate) use error::CallError;
@@ -34,7 +34,7 @@ pub(crate) struct Web {
 
 /// What Slack answered.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct SlackResponse {
     pub(crate) body: Value,
     /// What the token may do.
     pub(crate) scopes: Option<String>,
@@ -54,7 +54,7 @@ impl Web {
         &self,
         method: &'static str,
         arguments: &[(&str, &str)],
-    ) -> Result<Answer, CallError> {
+    ) -> Result<SlackResponse, CallError> {
         let calling = self.exchange(method, arguments);
         tokio::time::timeout(LONGEST, calling)
             .await
@@ -65,7 +65,7 @@ impl Web {
         &self,
         method: &'static str,
         arguments: &[(&str, &str)],
-    ) -> Result<Answer, CallError> {
+    ) -> Result<SlackResponse, CallError> {
         let url = self
             .settings
             .api
@@ -106,7 +106,7 @@ impl Web {
         let body: Value = serde_json::from_slice(&body)
             .map_err(|_| CallError::unreachable(method, "its answer is no JSON"))?;
         if body["ok"] == true {
-            return Ok(Answer { body, scopes });
+            return Ok(SlackResponse { body, scopes });
         }
         let code = body["error"].as_str().unwrap_or("unknown_error");
         if matches!(code, "ratelimited" | "rate_limited") {

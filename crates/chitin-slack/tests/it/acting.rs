@@ -2,22 +2,22 @@
 
 use crate::speaking::{act, message, yard};
 use crate::yard::{Yard, channel};
-use chitin_gateway::surface::{Action, Done};
+use chitin_gateway::surface::{SurfaceAction, SurfaceOutcome};
 use chitin_gateway::{Surface, SurfaceError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-async fn other(yard: &Yard, name: &str, fields: Value) -> Result<Done, SurfaceError> {
+async fn other(yard: &Yard, name: &str, fields: Value) -> Result<SurfaceOutcome, SurfaceError> {
     let fields: BTreeMap<String, Value> = serde_json::from_value(fields).unwrap();
     let name = name.to_owned();
-    act(yard, Action::Other { name, fields }).await
+    act(yard, SurfaceAction::Other { name, fields }).await
 }
 
 #[tokio::test]
 async fn reactions_go_by_name_and_twice_is_once() {
     let yard = yard().await;
     let ts = yard.write("U1", "Well done", &json!({}));
-    let react = |emoji: &str, remove: bool| Action::React {
+    let react = |emoji: &str, remove: bool| SurfaceAction::React {
         message_id: ts.clone(),
         emoji: emoji.to_owned(),
         remove,
@@ -29,9 +29,12 @@ async fn reactions_go_by_name_and_twice_is_once() {
         ("👀", true),
         ("👀", true),
     ] {
-        assert_eq!(act(&yard, react(emoji, remove)).await.unwrap(), Done::Done);
+        assert_eq!(
+            act(&yard, react(emoji, remove)).await.unwrap(),
+            SurfaceOutcome::Done
+        );
     }
-    let Done::Other { value } = other(&yard, "reactions", json!({"messageId": ts}))
+    let SurfaceOutcome::Other { value } = other(&yard, "reactions", json!({"messageId": ts}))
         .await
         .unwrap()
     else {
@@ -52,12 +55,12 @@ async fn what_was_said_is_read_the_newest_last() {
     yard.write("U1", "In it", &json!({"thread_ts": root}));
     let ours = message("k", "Ours");
     yard.surface.send(&channel("C1"), &ours).await.unwrap();
-    let read = |limit, before: Option<&str>| Action::Read {
+    let read = |limit, before: Option<&str>| SurfaceAction::Read {
         limit,
         before: before.map(str::to_owned),
     };
-    let texts = |done: Done| match done {
-        Done::Said { messages } => messages
+    let texts = |done: SurfaceOutcome| match done {
+        SurfaceOutcome::Said { messages } => messages
             .iter()
             .map(|past| {
                 format!(
@@ -86,7 +89,8 @@ async fn what_was_said_is_read_the_newest_last() {
         texts(yard.surface.act(&thread, &read(2, None)).await.unwrap()),
         ["Ada: In it", "Ben: Still in it"]
     );
-    let Done::Other { value } = other(&yard, "thread-list", json!({})).await.unwrap() else {
+    let SurfaceOutcome::Other { value } = other(&yard, "thread-list", json!({})).await.unwrap()
+    else {
         unreachable!()
     };
     assert_eq!(value["threads"][0]["threadId"], root);
@@ -96,9 +100,9 @@ async fn what_was_said_is_read_the_newest_last() {
 #[tokio::test]
 async fn threads_pins_and_what_is_ours_can_be_handled() {
     let yard = yard().await;
-    let Done::Thread { address } = act(
+    let SurfaceOutcome::Thread { address } = act(
         &yard,
-        Action::ThreadCreate {
+        SurfaceAction::ThreadCreate {
             name: "The planks".to_owned(),
             message_id: None,
             auto_archive_min: None,
@@ -120,14 +124,21 @@ async fn threads_pins_and_what_is_ours_can_be_handled() {
     );
     let about = json!({"messageId": sent.message_id});
     for name in ["pin", "pin"] {
-        assert_eq!(other(&yard, name, about.clone()).await.unwrap(), Done::Done);
+        assert_eq!(
+            other(&yard, name, about.clone()).await.unwrap(),
+            SurfaceOutcome::Done
+        );
     }
-    let Done::Other { value } = other(&yard, "list-pins", json!({})).await.unwrap() else {
+    let SurfaceOutcome::Other { value } = other(&yard, "list-pins", json!({})).await.unwrap()
+    else {
         unreachable!()
     };
     assert_eq!(value["pins"][0]["text"], "First");
     for name in ["unpin", "unpin", "delete"] {
-        assert_eq!(other(&yard, name, about.clone()).await.unwrap(), Done::Done);
+        assert_eq!(
+            other(&yard, name, about.clone()).await.unwrap(),
+            SurfaceOutcome::Done
+        );
     }
     assert_eq!(yard.slack.said(), ["C1: The planks"]);
     assert!(other(&yard, "delete", json!({})).await.is_err());
@@ -145,12 +156,12 @@ async fn a_file_of_a_message_is_fetched_by_name_or_number() {
     let root = yard.write("U1", "Files below", &json!({}));
     let fields = json!({"files": [one, two], "thread_ts": root});
     let ts = yard.write("U1", "Here", &fields);
-    let fetch = |file: Option<&str>| Action::Download {
+    let fetch = |file: Option<&str>| SurfaceAction::Download {
         message_id: ts.clone(),
         file: file.map(str::to_owned),
     };
     for (which, name, bytes) in [("two.pdf", "two.pdf", "22"), ("1", "one.txt", "1")] {
-        let Done::File { file } = act(&yard, fetch(Some(which))).await.unwrap() else {
+        let SurfaceOutcome::File { file } = act(&yard, fetch(Some(which))).await.unwrap() else {
             unreachable!()
         };
         assert_eq!((file.name.as_str(), &*file.bytes), (name, bytes.as_bytes()));

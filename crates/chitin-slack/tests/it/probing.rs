@@ -2,7 +2,7 @@
 
 use crate::yard::{Yard, tokens};
 use chitin_gateway::surface::Network;
-use chitin_slack::{Note, Settings, Slack};
+use chitin_slack::{Slack, SlackNotes, SlackSettings};
 use chitin_test::slack::FakeSlack;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -40,8 +40,8 @@ async fn accounts_without_what_they_need_say_so() {
         "apiUrl": slack.api_url(),
         "accounts": {"bare": {}, "no-app": {}, "no-secret": {"mode": "http"}, "off": {"enabled": false}},
     });
-    let settings = Settings::read(&section).unwrap();
-    let note: Note = Arc::new(|_| {});
+    let settings = SlackSettings::read(&section).unwrap();
+    let note: SlackNotes = Arc::new(|_| {});
     let mut poor = tokens();
     (poor.app, poor.signing_secret) = (None, None);
     let given =

@@ -1,7 +1,7 @@
 //! Everything that comes from outside is read without harm.
 
-use chitin_slack::envelope::{self, Envelope, Reason};
-use chitin_slack::event::{self, Event, Payload};
+use chitin_slack::envelope::{self, DisconnectReason, Envelope};
+use chitin_slack::event::{self, SlackEvent, SlackPayload};
 use chitin_slack::mrkdwn::{harmless, names, people, readable};
 use chitin_slack::signature::{self, Unsigned};
 use proptest::prelude::*;
@@ -47,10 +47,10 @@ fn slacks_writing_is_made_readable() {
 fn envelopes_are_what_slack_documents() {
     assert_eq!(envelope::read(r#"{"type":"hello"}"#), Ok(Envelope::Hello));
     for (reason, read) in [
-        ("warning", Reason::Refresh),
-        ("refresh_requested", Reason::Refresh),
-        ("link_disabled", Reason::Off),
-        ("x", Reason::Other),
+        ("warning", DisconnectReason::Refresh),
+        ("refresh_requested", DisconnectReason::Refresh),
+        ("link_disabled", DisconnectReason::Off),
+        ("x", DisconnectReason::Other),
     ] {
         let text = json!({"type": "disconnect", "reason": reason}).to_string();
         assert_eq!(envelope::read(&text), Ok(Envelope::Disconnect(read)));
@@ -67,7 +67,7 @@ fn envelopes_are_what_slack_documents() {
     else {
         unreachable!()
     };
-    let Event::Message(message) = happened.event else {
+    let SlackEvent::Message(message) = happened.event else {
         unreachable!()
     };
     assert_eq!(
@@ -82,7 +82,7 @@ fn a_challenge_is_given_back_and_a_revoked_token_is_seen() {
     let challenge = br#"{"type":"url_verification","challenge":"abc"}"#;
     assert_eq!(
         event::read(challenge),
-        Ok(Payload::Challenge("abc".to_owned()))
+        Ok(SlackPayload::Challenge("abc".to_owned()))
     );
     for (event, revoked) in [
         (json!({"type": "app_uninstalled"}), true),
@@ -96,10 +96,10 @@ fn a_challenge_is_given_back_and_a_revoked_token_is_seen() {
         ),
     ] {
         let body = json!({"type": "event_callback", "event": event}).to_string();
-        let Ok(Payload::Event(happened)) = event::read(body.as_bytes()) else {
+        let Ok(SlackPayload::Event(happened)) = event::read(body.as_bytes()) else {
             unreachable!()
         };
-        assert_eq!(happened.event == Event::Revoked, revoked);
+        assert_eq!(happened.event == SlackEvent::Revoked, revoked);
     }
 }
 

@@ -1,10 +1,10 @@
 //! What configuration may say.
 
-use chitin_slack::Settings;
+use chitin_slack::SlackSettings;
 use serde_json::{Value, json};
 
 fn paths(section: &Value) -> Vec<String> {
-    let issues = Settings::read(section).err().unwrap_or_default();
+    let issues = SlackSettings::read(section).err().unwrap_or_default();
     issues.into_iter().map(|issue| issue.path).collect()
 }
 
@@ -16,10 +16,10 @@ fn a_section_of_openclaws_is_read_as_it_is() {
         "thread": {"historyScope": "thread", "initialHistoryLimit": 20}, "mediaMaxMb": 20, "textChunkLimit": 4000,
         "actions": {"reactions": true, "messages": true}, "slashCommand": {"enabled": true}, "nativeStreaming": true,
     });
-    let settings = Settings::read(&section).unwrap();
+    let settings = SlackSettings::read(&section).unwrap();
     assert_eq!(settings.account_ids(), ["default"]);
     assert!(settings.is_enabled("default") && settings.uses_socket("default"));
-    assert!(Settings::read(&Value::Null).is_ok());
+    assert!(SlackSettings::read(&Value::Null).is_ok());
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn accounts_have_what_the_section_says_unless_they_say_otherwise() {
         "mode": "http",
         "accounts": {"Work": {"webhookPath": "/work"}, "home": {"mode": "socket"}, "club": {"enabled": false}},
     });
-    let settings = Settings::read(&section).unwrap();
+    let settings = SlackSettings::read(&section).unwrap();
     assert_eq!(settings.account_ids(), ["club", "home", "work"]);
     assert!(!settings.uses_socket("work") && settings.uses_socket("home"));
     assert!(!settings.is_enabled("club"));

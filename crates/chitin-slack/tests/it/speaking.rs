@@ -1,8 +1,8 @@
 //! What is done on Slack: messages, files, changes, reactions, and what is said when Slack says no.
 
 use crate::yard::{Yard, channel, place};
-use chitin_gateway::surface::{Action, Again, Done, File, Network};
-use chitin_gateway::{Outgoing, Sent, Surface, SurfaceError};
+use chitin_gateway::surface::{Again, Network, OutgoingFile, SurfaceAction, SurfaceOutcome};
+use chitin_gateway::{OutgoingMessage, Sent, Surface, SurfaceError};
 use chitin_protocol::session_key::ChatType;
 use serde_json::json;
 
@@ -10,19 +10,22 @@ pub(crate) async fn yard() -> Yard {
     Yard::open(&json!({"replyToMode": "off", "mediaMaxMb": 1}), &[]).await
 }
 
-pub(crate) fn message(key: &str, text: &str) -> Outgoing {
-    Outgoing {
+pub(crate) fn message(key: &str, text: &str) -> OutgoingMessage {
+    OutgoingMessage {
         key: key.to_owned(),
         text: text.to_owned(),
-        ..Outgoing::default()
+        ..OutgoingMessage::default()
     }
 }
 
-async fn send(yard: &Yard, message: Outgoing) -> Result<Sent, SurfaceError> {
+async fn send(yard: &Yard, message: OutgoingMessage) -> Result<Sent, SurfaceError> {
     yard.surface.send(&channel("C1"), &message).await
 }
 
-pub(crate) async fn act(yard: &Yard, action: Action) -> Result<Done, SurfaceError> {
+pub(crate) async fn act(
+    yard: &Yard,
+    action: SurfaceAction,
+) -> Result<SurfaceOutcome, SurfaceError> {
     yard.surface.act(&channel("C1"), &action).await
 }
 
@@ -95,7 +98,7 @@ async fn what_slack_refuses_is_said_with_what_to_do() {
 #[tokio::test]
 async fn files_go_up_beside_their_message() {
     let yard = yard().await;
-    let file = |name: &str, bytes: Vec<u8>| File {
+    let file = |name: &str, bytes: Vec<u8>| OutgoingFile {
         name: name.to_owned(),
         mime: "text/plain".to_owned(),
         bytes: bytes.into(),
@@ -139,7 +142,7 @@ async fn files_go_up_beside_their_message() {
 async fn a_message_is_changed_and_no_change_wakes_everybody() {
     let yard = yard().await;
     let sent = send(&yard, message("k1", "Lar")).await.unwrap();
-    let edit = |id: &str, text: &str| Action::Edit {
+    let edit = |id: &str, text: &str| SurfaceAction::Edit {
         message_id: id.to_owned(),
         text: text.to_owned(),
     };

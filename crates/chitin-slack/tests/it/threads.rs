@@ -104,10 +104,10 @@ async fn a_direct_message_is_the_persons_own_conversation() {
     assert!(yard.has_session("agent:main:slack:direct:u1"));
     // A place that names the person is the same conversation.
     let to = crate::yard::place(chitin_protocol::session_key::ChatType::Direct, "U1");
-    let message = chitin_gateway::Outgoing {
+    let message = chitin_gateway::OutgoingMessage {
         key: "k".to_owned(),
         text: "By the way.".to_owned(),
-        ..chitin_gateway::Outgoing::default()
+        ..chitin_gateway::OutgoingMessage::default()
     };
     chitin_gateway::Surface::send(&*yard.surface, &to, &message)
         .await

@@ -3,21 +3,21 @@
 use crate::stage::Setting;
 use crate::yard::{Yard, tokens};
 use chitin_gateway::surface::{Connection, Network};
-use chitin_model::http::{OWN_AUTHORITIES, Trust};
-use chitin_slack::{Note, Settings, Slack};
+use chitin_model::http::{OWN_AUTHORITIES, TlsRoots};
+use chitin_slack::{Slack, SlackNotes, SlackSettings};
 use chitin_test::slack::FakeSlack;
 use chitin_test::tls::Authority;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-fn begin(slack: FakeSlack, trust: Trust, replies: &[Value]) -> Yard {
+fn begin(slack: FakeSlack, trust: TlsRoots, replies: &[Value]) -> Yard {
     let section = json!({"replyToMode": "off"});
     Yard::trusting(slack, trust, &section, Setting::replies(replies))
 }
 
 /// Connects as long as it does not work, and returns what is said of it.
-async fn refused(slack: FakeSlack, trust: Trust) -> (Yard, String) {
+async fn refused(slack: FakeSlack, trust: TlsRoots) -> (Yard, String) {
     let yard = begin(slack, trust, &[]);
     let failed =
         |connection: &Connection| matches!(connection, Connection::Connecting { reason: Some(_) });
@@ -36,7 +36,7 @@ async fn behind_a_companys_proxy_people_are_heard_and_answered_over_tls() {
     let authority = Authority::new();
     let replies = [json!({"text": "Larch."}), json!({"text": "Oak."})];
     let slack = FakeSlack::start_tls(&authority);
-    let yard = begin(slack, Trust::with_file(authority.file()), &replies);
+    let yard = begin(slack, TlsRoots::with_file(authority.file()), &replies);
     yard.slack.until_connected(1).await;
     let file = yard.slack.file("list.txt", "text/plain", b"larch");
     yard.slack.write(
@@ -57,7 +57,7 @@ async fn behind_a_companys_proxy_people_are_heard_and_answered_over_tls() {
 #[tokio::test]
 async fn without_the_authority_nothing_is_sent_and_the_certificate_and_the_variable_are_named() {
     let authority = Authority::new();
-    let (yard, reason) = refused(FakeSlack::start_tls(&authority), Trust::default()).await;
+    let (yard, reason) = refused(FakeSlack::start_tls(&authority), TlsRoots::default()).await;
     assert!(reason.contains("certificate"), "{reason}");
     assert!(reason.contains(OWN_AUTHORITIES), "{reason}");
     assert!(
@@ -74,7 +74,7 @@ async fn without_the_authority_nothing_is_sent_and_the_certificate_and_the_varia
 #[tokio::test]
 async fn a_certificate_for_another_host_is_refused_whoever_signed_it() {
     let authority = Authority::for_names("DNS:elsewhere.example");
-    let trust = Trust::with_file(authority.file());
+    let trust = TlsRoots::with_file(authority.file());
     let (yard, reason) = refused(FakeSlack::start_tls(&authority), trust).await;
     assert!(reason.contains("another host"), "{reason}");
     assert!(yard.slack.calls("auth.test").is_empty());
@@ -85,7 +85,7 @@ async fn a_certificate_for_another_host_is_refused_whoever_signed_it() {
 async fn a_socket_is_refused_too_when_only_its_certificate_is_wrong() {
     let (authority, other) = (Authority::new(), Authority::new());
     let slack = FakeSlack::start_tls(&authority);
-    let yard = begin(slack, Trust::with_file(authority.file()), &[]);
+    let yard = begin(slack, TlsRoots::with_file(authority.file()), &[]);
     yard.until_stands(|connection| *connection == Connection::Connected)
         .await;
     yard.slack.show_certificate(&other);
@@ -108,10 +108,10 @@ async fn a_socket_is_refused_too_when_only_its_certificate_is_wrong() {
 
 #[test]
 fn a_file_of_authorities_that_cannot_be_used_is_said_when_the_surface_is_made() {
-    let settings = Settings::read(&json!({})).unwrap();
-    let settings = settings.trusting(Trust::with_file("/nowhere/at/all.pem"));
+    let settings = SlackSettings::read(&json!({})).unwrap();
+    let settings = settings.trusting(TlsRoots::with_file("/nowhere/at/all.pem"));
     let tokens = BTreeMap::from([("default".to_owned(), tokens())]);
-    let note: Note = Arc::new(|_: &str| {});
+    let note: SlackNotes = Arc::new(|_: &str| {});
     let said = Slack::new(&settings, tokens, &note)
         .unwrap_err()
         .to_string();

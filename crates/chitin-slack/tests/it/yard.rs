@@ -4,9 +4,9 @@ use crate::stage::{Setting, Stage};
 use chitin_gateway::route::Peer;
 use chitin_gateway::surface::{Connection, Network};
 use chitin_gateway::{Address, Surface};
-use chitin_model::http::Trust;
+use chitin_model::http::TlsRoots;
 use chitin_protocol::session_key::ChatType;
-use chitin_slack::{Note, Settings, Slack, Tokens};
+use chitin_slack::{Slack, SlackNotes, SlackSettings, SlackTokens};
 use chitin_store::SessionStore;
 use chitin_test::slack::{APP_TOKEN, BOT_TOKEN, FakeSlack, SIGNING_SECRET};
 use serde_json::{Value, json};
@@ -46,13 +46,13 @@ impl Yard {
 
     /// The same with a setting of one's own.
     pub(crate) fn set(slack: FakeSlack, section: &Value, setting: Setting) -> Self {
-        Self::trusting(slack, Trust::default(), section, setting)
+        Self::trusting(slack, TlsRoots::default(), section, setting)
     }
 
     /// The same with somebody to trust.
     pub(crate) fn trusting(
         slack: FakeSlack,
-        trust: Trust,
+        trust: TlsRoots,
         section: &Value,
         setting: Setting,
     ) -> Self {
@@ -64,10 +64,11 @@ impl Yard {
         for (key, value) in section.as_object().unwrap() {
             channel[key] = value.clone();
         }
-        let settings = Settings::read(&channel).unwrap().trusting(trust);
+        let settings = SlackSettings::read(&channel).unwrap().trusting(trust);
         let notes: Arc<Mutex<Vec<String>>> = Arc::default();
         let kept = Arc::clone(&notes);
-        let note: Note = Arc::new(move |text: &str| kept.lock().unwrap().push(text.to_owned()));
+        let note: SlackNotes =
+            Arc::new(move |text: &str| kept.lock().unwrap().push(text.to_owned()));
         let tokens = BTreeMap::from([("default".to_owned(), tokens())]);
         let surface = Slack::new(&settings, tokens, &note).unwrap();
         let stage = setting
@@ -143,8 +144,8 @@ impl Yard {
     }
 }
 
-pub(crate) fn tokens() -> Tokens {
-    Tokens {
+pub(crate) fn tokens() -> SlackTokens {
+    SlackTokens {
         bot: BOT_TOKEN.to_owned().into(),
         app: Some(APP_TOKEN.to_owned().into()),
         signing_secret: Some(SIGNING_SECRET.to_owned().into()),

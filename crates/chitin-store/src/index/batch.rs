@@ -7,7 +7,7 @@
 //! processes get their turn.
 
 use super::turn::{Door, Turn};
-use super::{IndexLock, Ledger};
+use super::{IndexFile, IndexLock};
 use crate::disk::{Directory, io};
 use crate::rebuild;
 use crate::store::StoreError;
@@ -67,7 +67,7 @@ pub(super) struct Batch {
     sleepers: Mutex<Vec<Thread>>,
 }
 
-impl Ledger {
+impl IndexFile {
     /// Changes the index; returns once the change is on the disk, together with those that others made at the same time. When
     /// it fails, it fails for all of them.
     ///
@@ -255,7 +255,7 @@ impl Batch {
 
 /// The thread that writes for all. Whatever becomes of it, nobody waits for it in vain.
 struct Leader<'l> {
-    ledger: &'l Ledger,
+    ledger: &'l IndexFile,
     batch: Arc<Batch>,
 }
 

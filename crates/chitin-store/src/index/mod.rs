@@ -1,11 +1,11 @@
 //! The index: which session has which transcript (R15, R17). Fields and entries that we do not know are kept.
 
 mod batch;
-mod ledger;
+mod file;
 mod slot;
 mod turn;
 
-pub(crate) use ledger::Ledger;
+pub(crate) use file::IndexFile;
 pub(crate) use turn::Turn;
 
 use crate::compat;

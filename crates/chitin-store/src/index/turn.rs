@@ -5,7 +5,7 @@ use super::slot::Slot;
 use super::{Index, IndexLock};
 use crate::disk::Directory;
 use crate::rebuild::KeyLine;
-use crate::store::{Note, SessionEntry, StoreError};
+use crate::store::{SessionEntry, StoreError, StoreNote};
 use std::sync::Arc;
 
 /// What the threads of a batch change, one after the other.
@@ -18,7 +18,7 @@ pub(super) struct Door {
     /// Whether the index is another than that in the file.
     pub(super) is_different: bool,
     pub(super) keys: Vec<KeyLine>,
-    notes: Vec<Note>,
+    notes: Vec<StoreNote>,
     /// How many threads came in.
     pub(super) members: usize,
     /// How many threads still put something onto the disk that the index will name.
@@ -32,7 +32,7 @@ impl Door {
         batch: Arc<Batch>,
         (directory, lock): (Directory, IndexLock),
         index: Arc<Index>,
-        notes: Vec<Note>,
+        notes: Vec<StoreNote>,
     ) -> Self {
         Self {
             batch,
@@ -88,7 +88,7 @@ impl<'d> Turn<'d> {
     }
 
     /// Hands over what was found and done when the index was read.
-    pub(crate) fn take_notes(&mut self, notes: &mut Vec<Note>) {
+    pub(crate) fn take_notes(&mut self, notes: &mut Vec<StoreNote>) {
         notes.append(&mut self.door.notes);
     }
 

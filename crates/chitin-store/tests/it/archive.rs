@@ -2,7 +2,7 @@
 
 use crate::kit::{KEY, Kit, NOW, NOW_MS, afresh, begin, say, texts};
 use chitin_store::{
-    ArchiveReason, LockMode, Note, Prune, PruneMode, PrunedKind, SessionStore, StoreError,
+    ArchiveReason, LockMode, Prune, PruneMode, PrunedKind, SessionStore, StoreError, StoreNote,
 };
 use serde_json::json;
 use std::fs;
@@ -69,7 +69,7 @@ fn a_transcript_that_is_gone_begins_anew_and_that_is_told() {
     let path = kit.transcript("");
     fs::remove_file(&path).unwrap();
     let session = kit.open();
-    assert_eq!(session.notes(), [Note::LostTranscript { path }]);
+    assert_eq!(session.notes(), [StoreNote::LostTranscript { path }]);
     assert_eq!(session.branch().entries, []);
 }
 
@@ -200,7 +200,7 @@ fn a_lost_or_damaged_index_is_made_again_with_the_same_keys() {
         assert_eq!(texts(&session.branch().entries), ["second"]);
         let aside = path.with_file_name("sessions.json.damaged-1");
         let set_aside = damage.map(|_| aside.clone());
-        assert_eq!(session.notes(), [Note::IndexRebuilt { set_aside }]);
+        assert_eq!(session.notes(), [StoreNote::IndexRebuilt { set_aside }]);
         assert_eq!(fs::read_to_string(aside).ok().as_deref(), damage);
         assert_eq!(kit.index().as_object().unwrap().len(), 1);
     }

@@ -3,7 +3,7 @@
 use crate::children::{Role, add_one, numbered, start, words};
 use crate::kit::{KEY, Kit, SOON, begin, store_at};
 use chitin_contract::TranscriptRules;
-use chitin_store::{FileStore, Removal, SessionStore, StoreError};
+use chitin_store::{FileStore, SessionStore, StoreError, TranscriptRemoval};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -221,7 +221,7 @@ proptest! {
                     }
                 }
                 Step::Remove => {
-                    let done = store.remove(&key, Removal::Delete);
+                    let done = store.remove(&key, TranscriptRemoval::Delete);
                     prop_assert_eq!(done.is_ok(), expected.remove(&key).is_some());
                 }
             }

@@ -2,8 +2,8 @@
 
 use crate::kit::{HEADER, KEY, Kit, NOW, NOW_MS, SOON, begin, line, say, texts};
 use chitin_protocol::message::Message;
-use chitin_protocol::transcript::Entry;
-use chitin_store::{Reach, SessionStore, StoreError};
+use chitin_protocol::transcript::TranscriptEntry;
+use chitin_store::{BranchReach, SessionStore, StoreError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const CHILD: &str = "agent:main:subagent:1";
 
-fn fork(kit: &Kit) -> Vec<Entry> {
+fn fork(kit: &Kit) -> Vec<TranscriptEntry> {
     let entry = kit.store.fork(KEY, CHILD, &begin()).unwrap();
     assert_eq!(entry.forked_from_parent, Some(true));
     assert_eq!(kit.store.find(CHILD).unwrap(), Some(entry));
-    let inspection = kit.store.inspect(CHILD, Reach::Whole).unwrap();
+    let inspection = kit.store.inspect(CHILD, BranchReach::Whole).unwrap();
     // The copy is whole: it needs nothing that it does not hold.
     assert_eq!(inspection.notes, []);
     inspection.branch.entries
@@ -187,7 +187,7 @@ fn a_fork_in_the_middle_of_appends_is_what_was_there_at_some_instant() {
     let mut parent = kit.open();
     parent.append(say("first"), NOW).unwrap();
     let done = AtomicBool::new(false);
-    let mut copies: Vec<Vec<Entry>> = Vec::new();
+    let mut copies: Vec<Vec<TranscriptEntry>> = Vec::new();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for number in 0..200 {
@@ -200,7 +200,7 @@ fn a_fork_in_the_middle_of_appends_is_what_was_there_at_some_instant() {
         while !done.load(Ordering::Acquire) {
             let child = format!("agent:main:subagent:{}", copies.len());
             kit.store.fork(KEY, &child, &begin()).unwrap();
-            let inspection = kit.store.inspect(&child, Reach::Whole).unwrap();
+            let inspection = kit.store.inspect(&child, BranchReach::Whole).unwrap();
             assert_eq!(inspection.notes, []);
             copies.push(inspection.branch.entries);
         }

@@ -3,7 +3,7 @@
 use crate::children::{Role, command, words};
 use crate::kit::{KEY, Kit, NOW, say, store_at};
 use chitin_contract::TranscriptRules;
-use chitin_store::{FileStore, Reach};
+use chitin_store::{BranchReach, FileStore};
 use chitin_test::needs;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn fill(directory: &Path, before: &[&str]) -> Option<(usize, usize)> {
 }
 
 fn check(store: &FileStore, acknowledged: usize) {
-    let inspection = store.inspect(KEY, Reach::Whole).unwrap();
+    let inspection = store.inspect(KEY, BranchReach::Whole).unwrap();
     assert_eq!(inspection.branch.entries.len(), acknowledged);
     assert_eq!(inspection.notes, []);
     assert!(acknowledged > 10);

@@ -2,7 +2,7 @@
 
 use crate::children::{Role, numbered, start, words};
 use crate::kit::{KEY, Kit, NOW, begin, say};
-use chitin_store::{LockMode, Reach, SessionStore};
+use chitin_store::{BranchReach, LockMode, SessionStore};
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -58,7 +58,7 @@ fn kill_again_and_again(kills: usize) -> Counted {
         let mut session = kit.store.open(KEY, &begin(), LockMode::Refuse).unwrap();
         session.append(say("still here"), NOW).unwrap();
         drop(session);
-        let inspection = kit.store.inspect(KEY, Reach::Whole).unwrap();
+        let inspection = kit.store.inspect(KEY, BranchReach::Whole).unwrap();
         assert_eq!(inspection.notes, []);
         let there: HashSet<&str> = inspection
             .branch

@@ -2,7 +2,7 @@
 
 use chitin_contract::TranscriptRules;
 use chitin_protocol::message::{Content, Message};
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use chitin_store::{
     Begin, FileStore, LockMode, NewEntry, OpenSession, RandomIds, SessionStore, StoreError,
 };
@@ -105,8 +105,8 @@ pub(crate) fn say(text: &str) -> Vec<NewEntry> {
     }]
 }
 
-pub(crate) fn texts(entries: &[Entry]) -> Vec<String> {
-    let content = |entry: &Entry| entry.message()?.content().map(Content::text);
+pub(crate) fn texts(entries: &[TranscriptEntry]) -> Vec<String> {
+    let content = |entry: &TranscriptEntry| entry.message()?.content().map(Content::text);
     entries.iter().filter_map(content).collect()
 }
 

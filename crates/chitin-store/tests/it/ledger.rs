@@ -1,26 +1,26 @@
 //! What is to be done stays to be done, whatever happens to the process.
 
-use chitin_store::{Change, Ledger, OpenItem, StoreError};
+use chitin_store::{JobChange, JobLog, OpenItem, StoreError};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-fn open(id: &str) -> Change {
-    Change::Open {
+fn open(id: &str) -> JobChange {
+    JobChange::Open {
         id: id.to_owned(),
         body: json!({"words": id}),
     }
 }
 
-fn mark(id: &str, mark: &str) -> Change {
-    Change::Mark {
+fn mark(id: &str, mark: &str) -> JobChange {
+    JobChange::Mark {
         id: id.to_owned(),
         mark: mark.to_owned(),
     }
 }
 
-fn close(id: &str) -> Change {
-    Change::Close { id: id.to_owned() }
+fn close(id: &str) -> JobChange {
+    JobChange::Close { id: id.to_owned() }
 }
 
 fn ids(items: &[OpenItem]) -> Vec<&str> {
@@ -31,7 +31,7 @@ fn ids(items: &[OpenItem]) -> Vec<&str> {
 fn what_is_open_comes_back_oldest_first_with_its_marks() {
     let state = tempfile::tempdir().unwrap();
     {
-        let (ledger, items) = Ledger::open(state.path()).unwrap();
+        let (ledger, items) = JobLog::open(state.path()).unwrap();
         assert!(items.is_empty());
         ledger.write(vec![open("a"), open("b")]).unwrap();
         ledger.write(vec![mark("b", "1"), mark("b", "2")]).unwrap();
@@ -39,7 +39,7 @@ fn what_is_open_comes_back_oldest_first_with_its_marks() {
         ledger.write(vec![close("a"), open("c")]).unwrap();
         ledger.note(vec![mark("c", "soon")]);
     }
-    let (_ledger, items) = Ledger::open(state.path()).unwrap();
+    let (_ledger, items) = JobLog::open(state.path()).unwrap();
     assert_eq!(ids(&items), ["b", "c"]);
     assert_eq!(items[0].marks, ["1", "2"]);
     assert_eq!(items[1].marks, ["soon"]);
@@ -50,7 +50,7 @@ fn a_torn_line_never_counts_and_never_harms_the_next() {
     let state = tempfile::tempdir().unwrap();
     let file = state.path().join("ledger.jsonl");
     {
-        let (ledger, _) = Ledger::open(state.path()).unwrap();
+        let (ledger, _) = JobLog::open(state.path()).unwrap();
         ledger.write(vec![open("a")]).unwrap();
         ledger.write(vec![open("b")]).unwrap();
     }
@@ -58,11 +58,11 @@ fn a_torn_line_never_counts_and_never_harms_the_next() {
     let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     for cut in first..whole.len() {
         std::fs::write(&file, &whole[..cut]).unwrap();
-        let (ledger, items) = Ledger::open(state.path()).unwrap();
+        let (ledger, items) = JobLog::open(state.path()).unwrap();
         assert_eq!(ids(&items), ["a"], "cut at {cut}");
         ledger.write(vec![open("c")]).unwrap();
         drop(ledger);
-        let (_ledger, items) = Ledger::open(state.path()).unwrap();
+        let (_ledger, items) = JobLog::open(state.path()).unwrap();
         assert_eq!(ids(&items), ["a", "c"], "cut at {cut}");
     }
 }
@@ -70,18 +70,18 @@ fn a_torn_line_never_counts_and_never_harms_the_next() {
 #[test]
 fn two_processes_never_have_it_at_once() {
     let state = tempfile::tempdir().unwrap();
-    let (ledger, _) = Ledger::open(state.path()).unwrap();
-    let second = Ledger::open(state.path());
+    let (ledger, _) = JobLog::open(state.path()).unwrap();
+    let second = JobLog::open(state.path());
     assert!(matches!(second, Err(StoreError::Busy { .. })));
     drop(ledger);
-    Ledger::open(state.path()).unwrap();
+    JobLog::open(state.path()).unwrap();
 }
 
 #[test]
 fn a_ledger_of_things_that_are_done_stays_short() {
     let state = tempfile::tempdir().unwrap();
     let file = state.path().join("ledger.jsonl");
-    let (ledger, _) = Ledger::open(state.path()).unwrap();
+    let (ledger, _) = JobLog::open(state.path()).unwrap();
     ledger
         .write(vec![open("kept"), mark("kept", "half")])
         .unwrap();
@@ -89,7 +89,7 @@ fn a_ledger_of_things_that_are_done_stays_short() {
     for round in 0..400 {
         let id = format!("job-{round}");
         let body = body.clone();
-        ledger.note(vec![Change::Open {
+        ledger.note(vec![JobChange::Open {
             id: id.clone(),
             body,
         }]);
@@ -98,7 +98,7 @@ fn a_ledger_of_things_that_are_done_stays_short() {
     ledger.write(vec![open("last")]).unwrap();
     assert!(std::fs::metadata(&file).unwrap().len() < 3 << 20);
     drop(ledger);
-    let (_ledger, items) = Ledger::open(state.path()).unwrap();
+    let (_ledger, items) = JobLog::open(state.path()).unwrap();
     assert_eq!(ids(&items), ["kept", "last"]);
     assert_eq!(items[0].marks, ["half"]);
 }
@@ -106,14 +106,14 @@ fn a_ledger_of_things_that_are_done_stays_short() {
 #[test]
 fn it_says_how_much_is_open() {
     let state = tempfile::tempdir().unwrap();
-    let (ledger, _) = Ledger::open(state.path()).unwrap();
+    let (ledger, _) = JobLog::open(state.path()).unwrap();
     assert_eq!(ledger.open_bytes(), 0);
     let body = json!({"words": "x".repeat(10_000)});
     let id = "large".to_owned();
-    ledger.write(vec![Change::Open { id, body }]).unwrap();
+    ledger.write(vec![JobChange::Open { id, body }]).unwrap();
     assert!((10_000..11_000).contains(&ledger.open_bytes()));
     drop(ledger);
-    let (ledger, _) = Ledger::open(state.path()).unwrap();
+    let (ledger, _) = JobLog::open(state.path()).unwrap();
     assert!((10_000..11_000).contains(&ledger.open_bytes()));
     ledger.write(vec![close("large")]).unwrap();
     assert_eq!(ledger.open_bytes(), 0);
@@ -122,7 +122,7 @@ fn it_says_how_much_is_open() {
 #[test]
 fn sixty_four_threads_wait_for_the_disk_together() {
     let state = tempfile::tempdir().unwrap();
-    let (ledger, _) = Ledger::open(state.path()).unwrap();
+    let (ledger, _) = JobLog::open(state.path()).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..64 {
             let ledger = &ledger;
@@ -136,7 +136,7 @@ fn sixty_four_threads_wait_for_the_disk_together() {
         }
     });
     drop(ledger);
-    let (_ledger, items) = Ledger::open(state.path()).unwrap();
+    let (_ledger, items) = JobLog::open(state.path()).unwrap();
     assert_eq!(items.len(), 64 * 20);
 }
 
@@ -149,7 +149,7 @@ proptest! {
         let state = tempfile::tempdir().unwrap();
         let mut expected: BTreeMap<String, usize> = BTreeMap::new();
         {
-            let (ledger, _) = Ledger::open(state.path()).unwrap();
+            let (ledger, _) = JobLog::open(state.path()).unwrap();
             for batch in &batches {
                 let mut changes = Vec::new();
                 for (kind, id) in batch {
@@ -174,7 +174,7 @@ proptest! {
                 ledger.write(changes).unwrap();
             }
         }
-        let (_ledger, items) = Ledger::open(state.path()).unwrap();
+        let (_ledger, items) = JobLog::open(state.path()).unwrap();
         let found: BTreeMap<String, usize> =
             items.into_iter().map(|item| (item.id, item.marks.len())).collect();
         prop_assert_eq!(found, expected);

@@ -2,7 +2,7 @@
 
 use crate::children::{Role, start, words};
 use crate::kit::{KEY, Kit, NOW, begin, say, texts};
-use chitin_store::{LockMode, Removal, SessionStore, StoreError};
+use chitin_store::{LockMode, SessionStore, StoreError, TranscriptRemoval};
 use std::time::{Duration, Instant};
 
 #[test]
@@ -135,7 +135,7 @@ fn a_session_that_is_closed_is_free_at_once_even_while_programs_are_started() {
         });
         for _ in 0..300 {
             let opened = kit.try_open().map(drop);
-            let removed = kit.store.remove(KEY, Removal::Delete);
+            let removed = kit.store.remove(KEY, TranscriptRemoval::Delete);
             if opened.is_err() || removed.is_err() {
                 done.store(true, std::sync::atomic::Ordering::Release);
             }

@@ -1,6 +1,6 @@
 //! Any JSON record that is read and written gives the same JSON value, quickly or slowly read.
 
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -209,8 +209,8 @@ proptest! {
         let line = record.to_string();
         // What the text says, not what made it: numbers are parsed once.
         let record: Value = serde_json::from_str(&line).unwrap();
-        let slow = Entry::from_value(record.clone());
-        let quick = Entry::from_line(line.as_bytes());
+        let slow = TranscriptEntry::from_value(record.clone());
+        let quick = TranscriptEntry::from_line(line.as_bytes());
         match (slow, quick) {
             (Ok(slow), Ok(quick)) => {
                 prop_assert_eq!(serde_json::to_value(&slow).unwrap(), record);
@@ -236,7 +236,7 @@ fn records_of_real_runs_are_understood_and_written_as_they_were() {
     ] {
         let text = std::fs::read_to_string(samples.join(file)).unwrap();
         for line in text.lines().skip(1) {
-            let entry = Entry::from_line(line.as_bytes()).unwrap();
+            let entry = TranscriptEntry::from_line(line.as_bytes()).unwrap();
             let original: Value = serde_json::from_str(line).unwrap();
             assert!(!matches!(entry.body, EntryBody::Other(_)), "{line}");
             assert!(entry.extra.is_empty(), "{line}");

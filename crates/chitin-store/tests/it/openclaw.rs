@@ -1,7 +1,7 @@
 //! OpenClaw's own sessions: read where they lie, copied byte for byte, never written and never locked.
 
 use crate::kit::{HEADER, KEY, Kit, NOW, afresh, begin, line, names, say, texts};
-use chitin_store::{OpenClawSessions, Reach, SessionStore, StoreError};
+use chitin_store::{BranchReach, OpenClawSessions, SessionStore, StoreError};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,16 +64,22 @@ fn everything_is_found_and_nothing_is_touched() {
         .collect();
     assert_eq!(files, ["u1.jsonl", "u2-topic-7%3A8.jsonl"]);
 
-    let main = openclaw.read("main", KEY, Reach::Needed).unwrap();
+    let main = openclaw.read("main", KEY, BranchReach::Needed).unwrap();
     assert_eq!(main.header.version, 3);
     assert_eq!(main.branch.entries.len(), 13);
     let topic = openclaw
-        .read("main", "agent:main:telegram:group:1:topic:7", Reach::Needed)
+        .read(
+            "main",
+            "agent:main:telegram:group:1:topic:7",
+            BranchReach::Needed,
+        )
         .unwrap();
     assert_eq!(texts(&topic.branch.entries), ["in a topic"]);
     assert_eq!(topic.notes.len(), 1);
     for nothing in ["agent:main:evil", "../sessions.json", "nobody"] {
-        let error = openclaw.read("main", nothing, Reach::Needed).unwrap_err();
+        let error = openclaw
+            .read("main", nothing, BranchReach::Needed)
+            .unwrap_err();
         assert!(matches!(error, StoreError::Unknown { .. }), "{error}");
     }
     assert!(openclaw.list("../main").unwrap().is_empty());

@@ -2,7 +2,7 @@
 
 use crate::kit::{HEADER, KEY, Kit, NOW, line, say, texts};
 use chitin_protocol::transcript::EntryBody;
-use chitin_store::{Note, Reach, SessionStore};
+use chitin_store::{BranchReach, SessionStore, StoreNote};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::fs;
@@ -58,7 +58,7 @@ fn reading_goes_back_to_what_the_last_compaction_kept() {
     let ids: Vec<&str> = branch.entries.iter().map(|entry| &*entry.id).collect();
     assert_eq!(ids, ["r5000", "r5001", "r5002", "k", "r5003", "r5004"]);
     assert!(branch.has_older);
-    let whole = kit.store.inspect(KEY, Reach::Whole).unwrap().branch;
+    let whole = kit.store.inspect(KEY, BranchReach::Whole).unwrap().branch;
     assert_eq!((whole.entries.len(), whole.has_older), (5006, false));
 }
 
@@ -67,7 +67,7 @@ fn reading_keeps_to_the_bound_and_always_has_the_leaf() {
     let kit = Kit::new();
     kit.transcript(compacted(0, 50, 50));
     let read = |bytes, records| {
-        let reach = Reach::Bounded { bytes, records };
+        let reach = BranchReach::Bounded { bytes, records };
         kit.store.inspect(KEY, reach).unwrap().branch
     };
     let branch = read(u64::MAX, 3);
@@ -94,7 +94,7 @@ fn a_torn_line_is_set_aside_and_the_session_goes_on() {
         let aside = path.with_file_name("s1.jsonl.torn-1");
         assert_eq!(
             session.notes(),
-            [Note::SetAside {
+            [StoreNote::SetAside {
                 path: aside.clone(),
                 bytes: torn.len() as u64
             }]
@@ -127,8 +127,8 @@ fn damaged_lines_in_the_middle_are_passed_over_told_and_left_where_they_are() {
         .notes()
         .iter()
         .map(|note| match note {
-            Note::DamagedLine { .. } => "damaged",
-            Note::LostParent { id } => id,
+            StoreNote::DamagedLine { .. } => "damaged",
+            StoreNote::LostParent { id } => id,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -140,9 +140,9 @@ fn damaged_lines_in_the_middle_are_passed_over_told_and_left_where_they_are() {
 fn a_parent_that_was_never_there_ends_the_branch() {
     let kit = Kit::new();
     kit.transcript(HEADER.to_owned() + &line("a", None, "one") + &line("b", Some("zz"), "two"));
-    let inspection = kit.store.inspect(KEY, Reach::Needed).unwrap();
+    let inspection = kit.store.inspect(KEY, BranchReach::Needed).unwrap();
     assert_eq!(texts(&inspection.branch.entries), ["two"]);
-    let lost = Note::LostParent {
+    let lost = StoreNote::LostParent {
         id: "zz".to_owned(),
     };
     assert_eq!(inspection.notes, [lost]);
@@ -159,7 +159,7 @@ fn many_damaged_lines_do_not_make_reading_slow() {
     text += &line("last", Some("gone"), "end");
     kit.transcript(text);
     let start = std::time::Instant::now();
-    let inspection = kit.store.inspect(KEY, Reach::Needed).unwrap();
+    let inspection = kit.store.inspect(KEY, BranchReach::Needed).unwrap();
     assert_eq!(inspection.branch.entries.len(), 3001);
     assert!(start.elapsed().as_secs() < 5);
 }

@@ -1,7 +1,7 @@
 //! Sessions that are taken away: out of the index, and into the archive or gone.
 
 use crate::kit::{KEY, Kit, NOW, NOW_MS, say};
-use chitin_store::{ArchiveReason, Prune, PruneMode, Removal, SessionStore, StoreError};
+use chitin_store::{ArchiveReason, Prune, PruneMode, SessionStore, StoreError, TranscriptRemoval};
 use std::fs;
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ fn a_session_that_is_taken_away_is_in_the_archive_until_that_is_pruned() {
     let path = with_side_files(&kit);
     let content = fs::read(&path).unwrap();
     kit.store
-        .remove(KEY, Removal::Archive { now: NOW })
+        .remove(KEY, TranscriptRemoval::Archive { now: NOW })
         .unwrap();
     assert_eq!(kit.store.find(KEY).unwrap(), None);
     let archive = kit.store.archive().unwrap();
@@ -51,12 +51,15 @@ fn a_session_that_is_taken_away_is_in_the_archive_until_that_is_pruned() {
 fn a_session_that_is_deleted_leaves_nothing_and_its_key_begins_anew() {
     let kit = Kit::new();
     with_side_files(&kit);
-    kit.store.remove(KEY, Removal::Delete).unwrap();
+    kit.store.remove(KEY, TranscriptRemoval::Delete).unwrap();
     assert_eq!(
         kit.names(),
         ["sessions.json", "sessions.keys", "sessions.lock"]
     );
-    let again = kit.store.remove(KEY, Removal::Delete).unwrap_err();
+    let again = kit
+        .store
+        .remove(KEY, TranscriptRemoval::Delete)
+        .unwrap_err();
     assert!(matches!(again, StoreError::Unknown { .. }), "{again}");
     let session = kit.open();
     assert_eq!(
@@ -69,7 +72,10 @@ fn a_session_that_is_deleted_leaves_nothing_and_its_key_begins_anew() {
 fn a_session_that_somebody_has_open_stays() {
     let kit = Kit::new();
     let mut session = kit.open();
-    for removal in [Removal::Delete, Removal::Archive { now: NOW }] {
+    for removal in [
+        TranscriptRemoval::Delete,
+        TranscriptRemoval::Archive { now: NOW },
+    ] {
         let error = kit.store.remove(KEY, removal).unwrap_err();
         assert!(matches!(error, StoreError::Busy { .. }), "{error}");
     }
@@ -81,6 +87,6 @@ fn a_session_that_somebody_has_open_stays() {
 fn a_session_whose_transcript_is_gone_can_be_taken_away() {
     let kit = Kit::new();
     fs::remove_file(kit.transcript("")).unwrap();
-    kit.store.remove(KEY, Removal::Delete).unwrap();
+    kit.store.remove(KEY, TranscriptRemoval::Delete).unwrap();
     assert_eq!(kit.store.list().unwrap(), []);
 }

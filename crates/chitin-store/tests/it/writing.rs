@@ -3,7 +3,7 @@
 use crate::kit::{KEY, Kit, NOW, NOW_MS, begin, say, texts};
 use chitin_contract::TranscriptRules;
 use chitin_protocol::transcript::EntryBody;
-use chitin_store::{LockMode, NewEntry, Run, SessionStore, Speaker, compat};
+use chitin_store::{LockMode, NewEntry, Run, SessionSpeaker, SessionStore, compat};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -64,7 +64,7 @@ fn records_form_a_chain_from_the_first_and_are_there_again() {
 fn each_contract_writes_its_own_form() {
     let run = Run {
         id: "run-1".to_owned(),
-        speaker: Speaker::Owner,
+        speaker: SessionSpeaker::Owner,
     };
     let written = |rules: &TranscriptRules| {
         let kit = Kit::with(rules);

@@ -8,7 +8,7 @@ use super::markdown::{self, Dialect};
 use super::marked::{Link, Marked, Markup, Span, Style};
 use super::rendered::{Writer, rendered};
 use super::units::text as to_text;
-use chitin_contract::{Html, Links, MarkdownRules, OutboundRules, Spacing};
+use chitin_contract::{Html, LinkRules, MarkdownRules, OutboundRules, Spacing};
 
 const DIALECT: Dialect = Dialect {
     bare_links: true,
@@ -82,8 +82,8 @@ impl Markup for Tags<'_> {
     fn link(&self, link: &Link, label: &[u16]) -> Option<(String, &'static str)> {
         let href: &str = &link.href;
         let (openable, may_be_file) = match self.rules.links {
-            Links::Any => (true, true),
-            Links::Openable => {
+            LinkRules::Any => (true, true),
+            LinkRules::Openable => {
                 let lower = href.to_ascii_lowercase();
                 let openable = OPENABLE.iter().any(|scheme| lower.starts_with(scheme));
                 (openable, link.found)

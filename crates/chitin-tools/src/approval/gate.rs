@@ -1,6 +1,6 @@
 //! The gate: rules, somebody who is asked, and what was answered for good.
 
-use super::rules::{Decision, Held, Rules};
+use super::rules::{ApprovalRules, CommandDecision, Held};
 use crate::tool::{Approval, Approver};
 use chitin_protocol::settings::ApprovalSetting;
 use std::collections::{BTreeMap, HashSet};
@@ -15,7 +15,7 @@ const SHOWN: usize = 16_000;
 /// Lets commands through, or not.
 #[derive(Debug, Default)]
 pub struct Gate {
-    rules: Rules,
+    rules: ApprovalRules,
     always: Mutex<HashSet<String>>,
 }
 
@@ -36,7 +36,7 @@ pub struct Question<'a> {
 
 impl Gate {
     /// Makes a gate of rules.
-    pub fn new(rules: Rules) -> Self {
+    pub fn new(rules: ApprovalRules) -> Self {
         Self {
             rules,
             always: Mutex::default(),
@@ -44,7 +44,7 @@ impl Gate {
     }
 
     /// Returns the rules.
-    pub fn rules(&self) -> &Rules {
+    pub fn rules(&self) -> &ApprovalRules {
         &self.rules
     }
 
@@ -62,9 +62,9 @@ impl Gate {
             held,
         } = question;
         let why = match self.rules.decide(command, environment, held) {
-            Decision::Allow => return Ok(()),
-            Decision::Deny(why) => return Err(format!("The command was not run. {why}")),
-            Decision::Ask(why) => why,
+            CommandDecision::Allow => return Ok(()),
+            CommandDecision::Deny(why) => return Err(format!("The command was not run. {why}")),
+            CommandDecision::Ask(why) => why,
         };
         let every_time = self.rules.approvals == Some(ApprovalSetting::AlwaysAsk);
         let what = shown(command, environment, workdir);

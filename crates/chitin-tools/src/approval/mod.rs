@@ -12,5 +12,5 @@ mod shell;
 
 pub use gate::{Gate, Question};
 pub use pattern::CommandPattern;
-pub use rules::{Decision, Held, Rules};
+pub use rules::{ApprovalRules, CommandDecision, Held};
 pub use shell::{Script, SimpleCommand, Unsure, Word, split};

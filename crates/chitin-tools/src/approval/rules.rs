@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// What becomes of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum CommandDecision {
     /// It runs.
     Allow,
     /// Somebody is asked, for this reason.
@@ -21,7 +21,7 @@ pub enum Decision {
 
 /// What decides about commands. Plain data: it asks nobody and remembers nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Rules {
+pub struct ApprovalRules {
     /// What is done with a command that no list names; nothing means: by what holds it.
     pub approvals: Option<ApprovalSetting>,
     /// What runs.
@@ -48,7 +48,7 @@ const INTERPRETERS: [&str; 17] = [
     "perl", "ruby", "node", "awk", "ssh",
 ];
 
-impl Rules {
+impl ApprovalRules {
     /// Puts the layers together: `openclaw.json` (the value of `tools.exec`), then Chitin's own settings, then the
     /// workspace's file. Lists are added up; of the mode the later layer's word counts.
     pub fn new(
@@ -78,17 +78,17 @@ impl Rules {
         command: &str,
         environment: &BTreeMap<String, String>,
         held: Held,
-    ) -> Decision {
+    ) -> CommandDecision {
         if let Some(reason) = self.screened(command) {
-            return Decision::Deny(reason);
+            return CommandDecision::Deny(reason);
         }
         if let Some(reason) = environment.values().find_map(|value| self.screened(value)) {
-            return Decision::Deny(reason);
+            return CommandDecision::Deny(reason);
         }
         let script = split(command);
         let doubt = match self.denied(command, script.as_ref().ok()) {
             Fit::Yes => {
-                return Decision::Deny("`exec.deny` lists it.".to_owned());
+                return CommandDecision::Deny("`exec.deny` lists it.".to_owned());
             }
             Fit::Maybe => Some("It is unclear whether `exec.deny` covers it."),
             Fit::No => None,
@@ -102,25 +102,25 @@ impl Rules {
             Ok(_) => "`exec.allow` does not list all of it.".to_owned(),
         };
         match mode {
-            ApprovalSetting::Deny => {
-                Decision::Deny("The settings allow no commands (`exec.approvals`).".to_owned())
-            }
+            ApprovalSetting::Deny => CommandDecision::Deny(
+                "The settings allow no commands (`exec.approvals`).".to_owned(),
+            ),
             ApprovalSetting::AlwaysAsk => {
-                Decision::Ask("The settings require approval of every command.".to_owned())
+                CommandDecision::Ask("The settings require approval of every command.".to_owned())
             }
             ApprovalSetting::Full => match doubt {
-                Some(doubt) => Decision::Ask(doubt.to_owned()),
-                None => Decision::Allow,
+                Some(doubt) => CommandDecision::Ask(doubt.to_owned()),
+                None => CommandDecision::Allow,
             },
             ApprovalSetting::AllowList | ApprovalSetting::Ask => {
                 if doubt.is_none() && self.allowed(script.as_ref().ok(), environment) {
-                    Decision::Allow
+                    CommandDecision::Allow
                 } else if mode == ApprovalSetting::AllowList {
-                    Decision::Deny(miss())
+                    CommandDecision::Deny(miss())
                 } else if held == Held::Not && self.approvals.is_none() {
-                    Decision::Ask("It would run without a sandbox.".to_owned())
+                    CommandDecision::Ask("It would run without a sandbox.".to_owned())
                 } else {
-                    Decision::Ask(doubt.map_or_else(miss, str::to_owned))
+                    CommandDecision::Ask(doubt.map_or_else(miss, str::to_owned))
                 }
             }
         }
@@ -129,8 +129,8 @@ impl Rules {
     /// Returns why the workspace's own file refuses a text.
     pub fn screened(&self, text: &str) -> Option<String> {
         match self.permissions.as_ref()?.screen_tool_arguments(text) {
-            permissions::Decision::Admit => None,
-            permissions::Decision::Refuse {
+            permissions::MessageDecision::Admit => None,
+            permissions::MessageDecision::Refuse {
                 rule, line, reason, ..
             } => {
                 let line = line.map_or_else(String::new, |line| format!(", line {line}"));

@@ -2,9 +2,10 @@
 
 use super::{Redact, describe, details, read};
 use crate::approval::{Gate, Held, Question};
-use crate::process::{Job, Jobs, Unfinished};
+use crate::process::{CommandProcess, Jobs, Unfinished};
 use crate::sandbox::{
-    Cause, ErrorOutput, Refusal, Request, Sandbox, SandboxLevel, SandboxReport, is_loader_variable,
+    Cause, CommandRequest, ErrorOutput, Sandbox, SandboxLevel, SandboxRefusal, SandboxReport,
+    is_loader_variable,
 };
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, Tool, ToolOutcome};
@@ -182,7 +183,7 @@ impl ExecTool {
     }
 
     /// Finds out what holds commands, away from this thread: the first time takes a moment.
-    async fn reach(&self) -> Result<Result<SandboxReport, Refusal>, String> {
+    async fn reach(&self) -> Result<Result<SandboxReport, SandboxRefusal>, String> {
         let sandbox = Arc::clone(&self.sandbox);
         tokio::task::spawn_blocking(move || sandbox.reach().cloned())
             .await
@@ -195,25 +196,25 @@ impl ExecTool {
         environment: BTreeMap<String, String>,
         workdir: std::path::PathBuf,
         context: &CallContext<'_>,
-    ) -> Result<Arc<Job>, String> {
+    ) -> Result<Arc<CommandProcess>, String> {
         let timeout = arguments
             .timeout
             .filter(|seconds| *seconds > 0.0)
             .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
             .map_or(self.limits.timeout, |asked| asked.min(self.limits.timeout));
-        let request = Request {
+        let request = CommandRequest {
             environment,
             workdir: Some(workdir),
             readable: context.skill_roots.to_vec(),
             timeout: Some(timeout),
             errors: ErrorOutput::Output,
-            ..Request::shell(&arguments.command, Arc::new(|_| {}))
+            ..CommandRequest::shell(&arguments.command, Arc::new(|_| {}))
         };
         let sandbox = Arc::clone(&self.sandbox);
         let (command, session_key) = (arguments.command.clone(), context.session_key.to_owned());
         let (kept, redact) = (self.limits.kept_output, Arc::clone(&self.redact));
         tokio::task::spawn_blocking(move || {
-            Job::start(&sandbox, request, &command, &session_key, kept, redact)
+            CommandProcess::start(&sandbox, request, &command, &session_key, kept, redact)
         })
         .await
         .map_err(|error| error.to_string())
@@ -226,7 +227,7 @@ impl ExecTool {
     async fn follow(
         &self,
         arguments: &Arguments,
-        job: Arc<Job>,
+        job: Arc<CommandProcess>,
         context: &CallContext<'_>,
     ) -> ToolOutcome {
         let wait = if arguments.background.unwrap_or(false) {
@@ -267,13 +268,13 @@ impl ExecTool {
     }
 }
 
-fn refused(refusal: &Refusal) -> ToolOutcome {
+fn refused(refusal: &SandboxRefusal) -> ToolOutcome {
     let tried: BTreeMap<_, _> = match refusal {
-        Refusal::NoLevel { tried } => tried
+        SandboxRefusal::NoLevel { tried } => tried
             .iter()
             .map(|(level, reason)| (level.name(), reason))
             .collect(),
-        Refusal::NoScratch { .. } => BTreeMap::new(),
+        SandboxRefusal::NoScratch { .. } => BTreeMap::new(),
     };
     ToolOutcome::error(format!(
         "The command was not run: {refusal}. {}",
@@ -282,7 +283,7 @@ fn refused(refusal: &Refusal) -> ToolOutcome {
     .with_details(json!({ "status": "denied", "sandboxTried": tried }))
 }
 
-fn finished(job: &Job, context: &CallContext<'_>) -> ToolOutcome {
+fn finished(job: &CommandProcess, context: &CallContext<'_>) -> ToolOutcome {
     let Some(ending) = job.ending() else {
         return ToolOutcome::error("Could not stop the command.");
     };
@@ -304,7 +305,7 @@ fn finished(job: &Job, context: &CallContext<'_>) -> ToolOutcome {
     }
 }
 
-fn handed_over(id: &str, job: &Job, context: &CallContext<'_>) -> ToolOutcome {
+fn handed_over(id: &str, job: &CommandProcess, context: &CallContext<'_>) -> ToolOutcome {
     let reading = job.whole(context.max_output_bytes.saturating_sub(AROUND).min(4096));
     let output = reading.text.trim_end_matches('\n');
     let newline = if output.is_empty() { "" } else { "\n" };

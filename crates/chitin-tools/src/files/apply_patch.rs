@@ -3,9 +3,9 @@
 use super::change::{Change, change_all};
 use super::edit::diff;
 use super::hunks::apply_hunks;
-use super::kind::{Kind, SNIFFED, kind};
-use super::patch::{FileChange, parse_patch};
-use super::space::{FileOptions, Problem, Settled, Space};
+use super::media_type::{MediaType, SNIFFED, kind};
+use super::patch::{PatchedFile, parse_patch};
+use super::roots::{FileOptions, Problem, Settled, Space};
 use super::task::{Leave, with_space};
 use crate::schema::{arguments, spec_on_file};
 use crate::tool::{CallContext, Tool, ToolOutcome};
@@ -99,7 +99,7 @@ struct Files<'s> {
     touched: Vec<Touched<'s>>,
 }
 
-fn apply(space: &Space, changes: Vec<FileChange>) -> Result<ToolOutcome, Problem> {
+fn apply(space: &Space, changes: Vec<PatchedFile>) -> Result<ToolOutcome, Problem> {
     let mut files = Files {
         space,
         touched: Vec::new(),
@@ -131,9 +131,9 @@ fn apply(space: &Space, changes: Vec<FileChange>) -> Result<ToolOutcome, Problem
 
 impl<'s> Files<'s> {
     /// Works one part of the patch into the picture and says what it does.
-    fn take_in(&mut self, change: FileChange) -> Result<String, Problem> {
+    fn take_in(&mut self, change: PatchedFile) -> Result<String, Problem> {
         match change {
-            FileChange::Add { path, content } => {
+            PatchedFile::Add { path, content } => {
                 let file = self.file(&path)?;
                 if file.is_there() {
                     return Err(Problem::Other(format!(
@@ -143,7 +143,7 @@ impl<'s> Files<'s> {
                 file.change.after = Some(content.into_bytes());
                 Ok(format!("Added `{path}`."))
             }
-            FileChange::Delete { path, hunks } => {
+            PatchedFile::Delete { path, hunks } => {
                 let file = self.existing(&path)?;
                 let content = file.change.after.take().unwrap_or_default();
                 if !hunks.is_empty() {
@@ -157,14 +157,14 @@ impl<'s> Files<'s> {
                 }
                 Ok(format!("Deleted `{path}`."))
             }
-            FileChange::Update {
+            PatchedFile::Update {
                 path,
                 move_to,
                 hunks,
             } => {
                 let file = self.existing(&path)?;
                 let content = file.change.after.take().unwrap_or_default();
-                if let Kind::Binary(what) | Kind::Image(what) =
+                if let MediaType::Binary(what) | MediaType::Image(what) =
                     kind(&content[..content.len().min(SNIFFED)])
                 {
                     return Err(not_applied(&path, &format!("it is {what}")));

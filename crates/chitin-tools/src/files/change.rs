@@ -1,7 +1,7 @@
 //! Changes of files that happen together or not at all.
 
-use super::space::{Problem, Settled, write_problem};
-use chitin_guard::{EntryKind, Expected, Fingerprint, commit_all};
+use super::roots::{Problem, Settled, write_problem};
+use chitin_guard::{DirectoryEntryKind, Expected, Fingerprint, commit_all};
 use std::path::{Path, PathBuf};
 
 /// Permission bits of a new file, before the process takes its share.
@@ -27,7 +27,7 @@ pub(super) fn created_parents(target: &Settled<'_>) -> Result<Vec<PathBuf>, Prob
     let mut missing: Vec<PathBuf> = parent
         .ancestors()
         .filter(|ancestor| !ancestor.as_os_str().is_empty())
-        .take_while(|ancestor| target.root.kind(ancestor) != Some(EntryKind::Directory))
+        .take_while(|ancestor| target.root.kind(ancestor) != Some(DirectoryEntryKind::Directory))
         .map(Path::to_path_buf)
         .collect();
     missing.reverse();

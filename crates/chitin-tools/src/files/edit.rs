@@ -1,9 +1,9 @@
 //! `edit`: pieces of a file replaced by others.
 
 use super::change::{Change, change_all};
-use super::kind::{Kind, SNIFFED, kind};
-use super::replace::{Places, Replacement, replace};
-use super::space::{FileOptions, Problem, Space};
+use super::media_type::{MediaType, SNIFFED, kind};
+use super::replace::{Occurrences, Replacement, replace};
+use super::roots::{FileOptions, Problem, Space};
 use super::task::{Leave, with_space};
 use crate::schema::{arguments, spec_on_file};
 use crate::tool::{CallContext, Tool, ToolOutcome};
@@ -71,8 +71,8 @@ impl Arguments {
                 old: edit.old_text,
                 new: edit.new_text,
                 places: match edit.replace_all {
-                    Some(true) => Places::All,
-                    Some(false) | None => Places::Only,
+                    Some(true) => Occurrences::All,
+                    Some(false) | None => Occurrences::Only,
                 },
             })
             .collect();
@@ -130,7 +130,7 @@ impl Tool for EditTool {
 fn edit(space: &Space, path: &str, edits: &[Replacement]) -> Result<ToolOutcome, Problem> {
     let target = space.place(path)?.settle()?;
     let read = target.read()?;
-    if let Kind::Binary(what) | Kind::Image(what) =
+    if let MediaType::Binary(what) | MediaType::Image(what) =
         kind(&read.bytes[..read.bytes.len().min(SNIFFED)])
     {
         return Err(Problem::Other(format!(

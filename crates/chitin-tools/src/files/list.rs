@@ -1,12 +1,12 @@
 //! `list`: what is in a directory, or which files have names of a form.
 
-use super::space::{FileOptions, Place, Problem, Space};
+use super::roots::{FileOptions, Problem, RootedPath, Space};
 use super::task::{Leave, with_space};
 use super::walk::{Go, Ignored, Walked, walk};
 use crate::output::{Controls, clean};
 use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
-use chitin_guard::{EntryKind, Links};
+use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy};
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -68,8 +68,8 @@ impl Tool for ListTool {
         &self.spec
     }
 
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Shared
+    fn concurrency(&self) -> ToolConcurrency {
+        ToolConcurrency::Shared
     }
 
     fn call<'a>(
@@ -115,9 +115,9 @@ pub(super) fn name_pattern(pattern: &str) -> Result<GlobMatcher, Problem> {
 }
 
 /// Fails with words unless there is a directory.
-pub(super) fn check_directory(place: &Place<'_>) -> Result<(), Problem> {
+pub(super) fn check_directory(place: &RootedPath<'_>) -> Result<(), Problem> {
     match place.root.walk(&place.relative, place.links()) {
-        Ok(end) if end.kind == EntryKind::Directory => Ok(()),
+        Ok(end) if end.kind == DirectoryEntryKind::Directory => Ok(()),
         Ok(_) => Err(Problem::Other(format!(
             "`{}` is not a directory.",
             place.shown
@@ -155,7 +155,7 @@ fn list(
     let walked = walk(&place, depth, ignored, cancel, &mut |path, kind| {
         let inside = path.strip_prefix(&place.relative).unwrap_or(path);
         let wanted = match &pattern {
-            Some(pattern) => kind != EntryKind::Directory && pattern.is_match(inside),
+            Some(pattern) => kind != DirectoryEntryKind::Directory && pattern.is_match(inside),
             None => true,
         };
         if !wanted {
@@ -196,13 +196,13 @@ fn list(
     ))
 }
 
-fn line(place: &Place<'_>, path: &Path, inside: &Path, kind: EntryKind) -> String {
+fn line(place: &RootedPath<'_>, path: &Path, inside: &Path, kind: DirectoryEntryKind) -> String {
     let name = clean(inside.as_os_str().as_encoded_bytes(), Controls::Show).replace('\n', "\\n");
     match kind {
-        EntryKind::Directory => format!("{name}/"),
-        EntryKind::Link => format!("{name}@"),
-        EntryKind::Other => format!("{name} (not a regular file)"),
-        EntryKind::File => match place.root.walk(path, &Links::Refuse) {
+        DirectoryEntryKind::Directory => format!("{name}/"),
+        DirectoryEntryKind::Link => format!("{name}@"),
+        DirectoryEntryKind::Other => format!("{name} (not a regular file)"),
+        DirectoryEntryKind::File => match place.root.walk(path, &LinkPolicy::Refuse) {
             Ok(end) => format!("{name} ({})", size(end.fingerprint.size)),
             Err(_) => name,
         },

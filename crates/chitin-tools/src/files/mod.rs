@@ -4,35 +4,35 @@
 //! policy, no FIFO waited for, no file changed halfway. What is refused is said with its reason.
 
 mod apply_patch;
-mod carry;
+mod attachments;
 mod change;
 mod edit;
 mod hunks;
-mod kind;
 mod list;
+mod media_type;
 mod nearest_lines;
 mod patch;
 mod read;
 mod replace;
+mod roots;
 mod search;
-mod space;
 mod task;
 mod unified;
 mod walk;
 mod write;
 
 pub use apply_patch::ApplyPatchTool;
-pub use carry::{Taken, carry_in, carry_out, media_type, safe_name};
+pub use attachments::{Taken, carry_in, carry_out, media_type, safe_name};
 pub use edit::EditTool;
 pub use hunks::{AtEnd, Hunk, HunkLine, HunkProblem, LastLine, apply_hunks};
-pub use kind::picture;
 pub use list::ListTool;
+pub use media_type::picture;
 pub use nearest_lines::{Differs, Nearest};
-pub use patch::{FileChange, PatchError, parse_patch};
+pub use patch::{PatchError, PatchedFile, parse_patch};
 pub use read::ReadTool;
-pub use replace::{Places, ReplaceProblem, Replaced, Replacement, replace};
+pub use replace::{Occurrences, ReplaceProblem, Replaced, Replacement, replace};
+pub use roots::FileOptions;
 pub use search::SearchTool;
-pub use space::FileOptions;
 pub use write::WriteTool;
 
 use crate::tool::Tool;

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// What a patch wants done with one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileChange {
+pub enum PatchedFile {
     /// A new file.
     Add {
         /// Its path.
@@ -76,7 +76,7 @@ impl PatchError {
 }
 
 /// Reads a patch in either format.
-pub fn parse_patch(text: &str) -> Result<Vec<FileChange>, PatchError> {
+pub fn parse_patch(text: &str) -> Result<Vec<PatchedFile>, PatchError> {
     let text = text.replace("\r\n", "\n");
     let lines: Vec<(usize, &str)> = (1..).zip(text.lines()).collect();
     let begin = lines.iter().position(|(_, line)| line.trim() == BEGIN);
@@ -124,7 +124,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-fn parse(lines: &[(usize, &str)]) -> Result<Vec<FileChange>, PatchError> {
+fn parse(lines: &[(usize, &str)]) -> Result<Vec<PatchedFile>, PatchError> {
     let mut lines = Lines::new(lines);
     let mut changes = Vec::new();
     while let Some((number, line)) = lines.next() {
@@ -133,18 +133,18 @@ fn parse(lines: &[(usize, &str)]) -> Result<Vec<FileChange>, PatchError> {
         }
         let header = |start: &str| line.strip_prefix(start).map(|path| path.trim().to_owned());
         if let Some(path) = header(ADD) {
-            changes.push(FileChange::Add {
+            changes.push(PatchedFile::Add {
                 path,
                 content: added(&mut lines)?,
             });
         } else if let Some(path) = header(DELETE) {
-            changes.push(FileChange::Delete {
+            changes.push(PatchedFile::Delete {
                 path,
                 hunks: Vec::new(),
             });
         } else if let Some(path) = header(UPDATE) {
             let move_to = lines.take(MOVE).map(|path| path.trim().to_owned());
-            changes.push(FileChange::Update {
+            changes.push(PatchedFile::Update {
                 path,
                 move_to,
                 hunks: hunks(&mut lines)?,

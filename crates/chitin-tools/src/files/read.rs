@@ -1,11 +1,11 @@
 //! `read`: a text in pieces, or a picture.
 
-use super::kind::{Kind, SNIFFED, kind};
-use super::space::{FileOptions, Place, Problem};
+use super::media_type::{MediaType, SNIFFED, kind};
+use super::roots::{FileOptions, Problem, RootedPath};
 use super::task::{Leave, with_space};
 use crate::output::{Controls, clean};
 use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
+use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chitin_guard::{Oversized, Reader};
@@ -69,8 +69,8 @@ impl Tool for ReadTool {
         &self.spec
     }
 
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Shared
+    fn concurrency(&self) -> ToolConcurrency {
+        ToolConcurrency::Shared
     }
 
     fn call<'a>(
@@ -100,7 +100,7 @@ impl Tool for ReadTool {
 }
 
 fn read(
-    place: &Place<'_>,
+    place: &RootedPath<'_>,
     asked: &Arguments,
     options: &FileOptions,
     max_bytes: usize,
@@ -127,11 +127,11 @@ fn read(
     let mut reader = BufReader::with_capacity(64 * 1024, reader);
     let head = fill(&mut reader).map_err(failed)?;
     match kind(&head) {
-        Kind::Text => text(&mut reader, &head, asked, options, max_bytes, cancel)
+        MediaType::Text => text(&mut reader, &head, asked, options, max_bytes, cancel)
             .map_err(failed)?
             .map_err(Problem::Other),
-        Kind::Image(media_type) => image(reader, head, media_type, size, options, &asked.path),
-        Kind::Binary(what) => Err(Problem::Other(format!(
+        MediaType::Image(media_type) => image(reader, head, media_type, size, options, &asked.path),
+        MediaType::Binary(what) => Err(Problem::Other(format!(
             "`{}` is not text: it is {what}, {size} bytes.",
             asked.path
         ))),
@@ -145,7 +145,7 @@ fn fill(reader: &mut BufReader<Reader>) -> std::io::Result<Vec<u8>> {
     Ok(head)
 }
 
-fn first_names(place: &Place<'_>) -> String {
+fn first_names(place: &RootedPath<'_>) -> String {
     let Ok(mut entries) = place.root.list(&place.relative, place.links(), 1000) else {
         return String::new();
     };

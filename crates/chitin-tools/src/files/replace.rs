@@ -19,12 +19,12 @@ pub struct Replacement {
     /// What is to be there.
     pub new: String,
     /// Which places are meant.
-    pub places: Places,
+    pub places: Occurrences,
 }
 
 /// Which places a replacement means.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Places {
+pub enum Occurrences {
     /// The only one there is.
     #[default]
     Only,
@@ -112,8 +112,8 @@ pub fn replace(original: &[u8], edits: &[Replacement]) -> Result<Replaced, Repla
             return Err(ReplaceProblem::Same { edit: number });
         }
         let found = match edit.places {
-            Places::All => view.all(&old),
-            Places::Only => view.first_few(&old),
+            Occurrences::All => view.all(&old),
+            Occurrences::Only => view.first_few(&old),
         };
         match (edit.places, found.as_slice()) {
             (_, []) => {
@@ -122,13 +122,13 @@ pub fn replace(original: &[u8], edits: &[Replacement]) -> Result<Replaced, Repla
                     nearest: nearest_lines(&view.bytes, &old),
                 });
             }
-            (Places::Only, [_, _, ..]) => {
+            (Occurrences::Only, [_, _, ..]) => {
                 return Err(ReplaceProblem::Several {
                     edit: number,
                     lines: found.iter().map(|at| view.line(*at)).collect(),
                 });
             }
-            (Places::Only | Places::All, _) => {}
+            (Occurrences::Only | Occurrences::All, _) => {}
         }
         ranges.extend(found.into_iter().map(|at| (at, at + old.len(), index)));
     }

@@ -1,14 +1,14 @@
 //! `search`: lines that hold a text or fit an expression.
 
-use super::kind::{Kind, SNIFFED, kind};
 use super::list::name_pattern;
-use super::space::{FileOptions, Place, Problem, Space};
+use super::media_type::{MediaType, SNIFFED, kind};
+use super::roots::{FileOptions, Problem, RootedPath, Space};
 use super::task::{Leave, with_space};
 use super::walk::{Go, Ignored, Walked, walk};
 use crate::output::{Controls, clean};
 use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
-use chitin_guard::{EntryKind, Links, Oversized, ReadPolicy};
+use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, Oversized, ReadPolicy};
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -91,8 +91,8 @@ impl Tool for SearchTool {
         &self.spec
     }
 
-    fn concurrency(&self) -> Concurrency {
-        Concurrency::Shared
+    fn concurrency(&self) -> ToolConcurrency {
+        ToolConcurrency::Shared
     }
 
     fn call<'a>(
@@ -158,18 +158,18 @@ fn search(
         is_full: false,
     };
     let walked = match end.kind {
-        EntryKind::File => {
+        DirectoryEntryKind::File => {
             let policy = place.policy(u64::MAX, Oversized::Keep);
             search.file(&place, &place.relative, &place.shown, &policy);
             Walked::All
         }
-        EntryKind::Directory => {
+        DirectoryEntryKind::Directory => {
             let ignored = match asked.ignored {
                 Some(true) => Ignored::Included,
                 Some(false) | None => Ignored::LeftOut,
             };
             let policy = ReadPolicy {
-                links: Links::Refuse,
+                links: LinkPolicy::Refuse,
                 ..place.policy(u64::MAX, Oversized::Keep)
             };
             let prefix = match place.shown.trim_end_matches('/') {
@@ -179,7 +179,7 @@ fn search(
             walk(&place, usize::MAX, ignored, cancel, &mut |path, kind| {
                 let inside = path.strip_prefix(&place.relative).unwrap_or(path);
                 let wanted = names.as_ref().is_none_or(|names| names.is_match(inside));
-                if kind == EntryKind::File && wanted {
+                if kind == DirectoryEntryKind::File && wanted {
                     let shown = prefix.join(inside);
                     let shown = clean(shown.as_os_str().as_encoded_bytes(), Controls::Show);
                     search.file(&place, path, &shown.replace('\n', "\\n"), &policy);
@@ -187,7 +187,7 @@ fn search(
                 if search.is_full { Go::Stop } else { Go::On }
             })
         }
-        EntryKind::Link | EntryKind::Other => {
+        DirectoryEntryKind::Link | DirectoryEntryKind::Other => {
             return Err(Problem::NotAFile {
                 path: place.shown.clone(),
             });
@@ -219,13 +219,13 @@ fn expression(asked: &Arguments) -> Result<Regex, Problem> {
 
 impl Search<'_> {
     /// Looks through one file. One that cannot be read is passed over: it may have gone meanwhile.
-    fn file(&mut self, place: &Place<'_>, path: &Path, shown: &str, policy: &ReadPolicy) {
+    fn file(&mut self, place: &RootedPath<'_>, path: &Path, shown: &str, policy: &ReadPolicy) {
         let Ok(reader) = place.root.open_reader(path, policy) else {
             return;
         };
         let mut reader = BufReader::with_capacity(64 * 1024, reader.take(MOST_BYTES));
         match reader.fill_buf() {
-            Ok(head) if kind(&head[..head.len().min(SNIFFED)]) == Kind::Text => {}
+            Ok(head) if kind(&head[..head.len().min(SNIFFED)]) == MediaType::Text => {}
             Ok(_) | Err(_) => return,
         }
         self.files += 1;

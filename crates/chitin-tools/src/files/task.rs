@@ -1,6 +1,6 @@
 //! Work on files beside the runtime's own threads.
 
-use super::space::{FileOptions, Problem, Space, Surroundings};
+use super::roots::{FileOptions, Problem, Space, Surroundings};
 use crate::tool::{CallContext, ToolOutcome};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;

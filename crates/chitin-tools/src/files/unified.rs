@@ -1,7 +1,7 @@
 //! Unified diffs, with the additions of Git.
 
 use super::hunks::{Hunk, HunkLine, LastLine};
-use super::patch::{FileChange, Lines, PatchError, hunk_line};
+use super::patch::{Lines, PatchError, PatchedFile, hunk_line};
 
 /// What stands for a file that does not exist.
 const NOTHING: &str = "/dev/null";
@@ -27,7 +27,7 @@ struct Header {
     line: usize,
 }
 
-pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Vec<FileChange>, PatchError> {
+pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Vec<PatchedFile>, PatchError> {
     let mut lines = Lines::new(lines);
     let mut changes = Vec::new();
     let mut header = Header::default();
@@ -76,7 +76,7 @@ pub(super) fn parse(lines: &[(usize, &str)]) -> Result<Vec<FileChange>, PatchErr
 }
 
 impl Header {
-    fn finish(self) -> Result<Option<FileChange>, PatchError> {
+    fn finish(self) -> Result<Option<PatchedFile>, PatchError> {
         if self.line == 0 {
             return Ok(None);
         }
@@ -88,12 +88,12 @@ impl Header {
         let is_deleted = self.is_deleted || new.as_deref() == Some(NOTHING);
         Ok(Some(if is_new {
             let path = to.ok_or_else(unnamed)?;
-            FileChange::Add {
+            PatchedFile::Add {
                 path,
                 content: content(&self.hunks),
             }
         } else if is_deleted {
-            FileChange::Delete {
+            PatchedFile::Delete {
                 path: from.ok_or_else(unnamed)?,
                 hunks: self.hunks,
             }
@@ -104,7 +104,7 @@ impl Header {
                 // A change of permissions, or of nothing at all.
                 return Ok(None);
             }
-            FileChange::Update {
+            PatchedFile::Update {
                 path: from,
                 move_to,
                 hunks: self.hunks,

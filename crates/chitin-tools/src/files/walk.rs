@@ -1,7 +1,7 @@
 //! Going through a tree: in order, no link followed, ignored files left out.
 
-use super::space::Place;
-use chitin_guard::{Entry, EntryKind, Links, Oversized, ReadPolicy};
+use super::roots::RootedPath;
+use chitin_guard::{DirectoryEntry, DirectoryEntryKind, LinkPolicy, Oversized, ReadPolicy};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::ffi::OsStr;
@@ -55,11 +55,11 @@ pub(super) enum Walked {
 
 /// Goes through everything beneath a directory. `visit` gets the path relative to the root of the place.
 pub(super) fn walk(
-    place: &Place<'_>,
+    place: &RootedPath<'_>,
     depth: usize,
     ignored: Ignored,
     cancel: &CancellationToken,
-    visit: &mut dyn FnMut(&Path, EntryKind) -> Go,
+    visit: &mut dyn FnMut(&Path, DirectoryEntryKind) -> Go,
 ) -> Walked {
     let mut walker = Walker {
         place,
@@ -83,10 +83,10 @@ pub(super) fn walk(
 }
 
 struct Walker<'w> {
-    place: &'w Place<'w>,
+    place: &'w RootedPath<'w>,
     ignored: Ignored,
     cancel: &'w CancellationToken,
-    visit: &'w mut dyn FnMut(&Path, EntryKind) -> Go,
+    visit: &'w mut dyn FnMut(&Path, DirectoryEntryKind) -> Go,
     entries: usize,
     began: Instant,
     unread: bool,
@@ -99,7 +99,7 @@ impl Walker<'_> {
         let links = if at == self.place.relative {
             self.place.links()
         } else {
-            &Links::Refuse
+            &LinkPolicy::Refuse
         };
         let Ok(mut entries) = self.place.root.list(at, links, MOST_NAMES) else {
             self.unread = true;
@@ -125,7 +125,7 @@ impl Walker<'_> {
             if (self.visit)(&path, entry.kind) == Go::Stop {
                 return Some(Walked::Stopped);
             }
-            if entry.kind == EntryKind::Directory && depth > 1 {
+            if entry.kind == DirectoryEntryKind::Directory && depth > 1 {
                 let end = self.directory(&path, depth - 1, &rules);
                 if end.is_some() {
                     return end;
@@ -142,18 +142,18 @@ impl Walker<'_> {
         above
             .into_iter()
             .flat_map(|directory| {
-                let names = IGNORE_FILES.map(|name| Entry {
+                let names = IGNORE_FILES.map(|name| DirectoryEntry {
                     name: name.into(),
-                    kind: EntryKind::File,
+                    kind: DirectoryEntryKind::File,
                 });
                 self.rules_of(directory, &names)
             })
             .collect()
     }
 
-    fn rules_of(&self, at: &Path, entries: &[Entry]) -> Vec<Gitignore> {
+    fn rules_of(&self, at: &Path, entries: &[DirectoryEntry]) -> Vec<Gitignore> {
         let policy = ReadPolicy {
-            links: Links::Refuse,
+            links: LinkPolicy::Refuse,
             oversized: Oversized::Refuse,
             ..self.place.policy(MOST_IGNORE_BYTES, Oversized::Refuse)
         };
@@ -163,7 +163,7 @@ impl Walker<'_> {
                 let name = OsStr::new(name);
                 entries
                     .iter()
-                    .any(|entry| entry.name == name && entry.kind == EntryKind::File)
+                    .any(|entry| entry.name == name && entry.kind == DirectoryEntryKind::File)
             })
             .filter_map(|name| {
                 let read = self.place.root.read(&at.join(name), &policy).ok()?;
@@ -179,11 +179,11 @@ impl Walker<'_> {
     }
 }
 
-fn is_ignored(path: &Path, entry: &Entry, rules: &[Gitignore]) -> bool {
+fn is_ignored(path: &Path, entry: &DirectoryEntry, rules: &[Gitignore]) -> bool {
     if entry.name == ".git" {
         return true;
     }
-    let is_directory = entry.kind == EntryKind::Directory;
+    let is_directory = entry.kind == DirectoryEntryKind::Directory;
     for rules in rules.iter().rev() {
         match rules.matched(path, is_directory) {
             Match::Ignore(_) => return true,

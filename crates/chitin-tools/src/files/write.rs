@@ -1,7 +1,7 @@
 //! `write`: a whole file at once.
 
 use super::change::{created_parents, take_back_parents};
-use super::space::FileOptions;
+use super::roots::FileOptions;
 use super::task::{Leave, with_space};
 use crate::schema::{arguments, spec_on_file};
 use crate::tool::{CallContext, Tool, ToolOutcome};

@@ -2,7 +2,7 @@
 
 use super::config::{ServerConfig, ServerTransport};
 use super::http::SessionClient;
-use super::outcome::Answer;
+use super::outcome::McpResult;
 use super::oversized::{LONGEST_MESSAGE, Oversized};
 use super::servers::McpSurroundings;
 use super::stdio::{self, LastWords};
@@ -178,14 +178,14 @@ impl Connection {
         &self,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> Result<Answer, CallError> {
+    ) -> Result<McpResult, CallError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let answered = tokio::select! {
             answered = self.service.peer().call_tool_once(params) => answered,
             reason = self.oversized.came() => return Err(CallError::Refused(reason)),
         };
         match answered {
-            Ok(CallToolResponse::Complete(result)) => Ok(Answer {
+            Ok(CallToolResponse::Complete(result)) => Ok(McpResult {
                 content: result
                     .content
                     .iter()

@@ -13,7 +13,7 @@ const IMAGES: usize = 8;
 
 /// What a server gave back, in plain data.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct McpResult {
     /// The blocks, as they go over the wire.
     pub(super) content: Vec<Value>,
     pub(super) structured: Option<Value>,
@@ -21,7 +21,7 @@ pub(super) struct Answer {
 }
 
 /// Turns an answer into an outcome: texts in one block, then pictures.
-pub(super) fn outcome(answer: &Answer, limit: usize, redact: &Redact) -> ToolOutcome {
+pub(super) fn outcome(answer: &McpResult, limit: usize, redact: &Redact) -> ToolOutcome {
     let mut texts = Vec::new();
     let mut images = Vec::new();
     for block in &answer.content {

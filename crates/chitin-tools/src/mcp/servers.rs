@@ -4,11 +4,11 @@ use super::backoff::Backoff;
 use super::config::{ServerConfig, ServerTransport};
 use super::connection::{CallError, Connection, Delivered, ListedTools, MOST_TOOLS};
 use super::names::{server_name, tool_name};
-use super::outcome::{Answer, outcome};
+use super::outcome::{McpResult, outcome};
 use super::stdio::NOT_STARTED;
 use crate::exec::Redact;
 use crate::sandbox::Sandbox;
-use crate::tool::{CallContext, Concurrency, Tool, ToolOutcome};
+use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
@@ -250,7 +250,7 @@ impl Server {
 
     /// Calls a tool. When the server turns out to be gone, the call is made once more on a new connection, but only if the first
     /// one did not reach it or may be repeated.
-    async fn call(&self, tool: &McpTool, arguments: Value) -> Result<Answer, String> {
+    async fn call(&self, tool: &McpTool, arguments: Value) -> Result<McpResult, String> {
         let arguments = match arguments {
             Value::Object(arguments) => arguments,
             Value::Null => serde_json::Map::new(),
@@ -336,11 +336,11 @@ impl Tool for McpTool {
         &self.spec
     }
 
-    fn concurrency(&self) -> Concurrency {
+    fn concurrency(&self) -> ToolConcurrency {
         if self.only_looks {
-            Concurrency::Shared
+            ToolConcurrency::Shared
         } else {
-            Concurrency::Alone
+            ToolConcurrency::Alone
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::config::ServerTransport;
 use super::servers::McpSurroundings;
-use crate::sandbox::{AsyncParts, Cause, Ended, ErrorOutput, Request, SandboxLevel};
+use crate::sandbox::{AsyncParts, Cause, CommandExit, CommandRequest, ErrorOutput, SandboxLevel};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -54,7 +54,7 @@ impl LastWords {
         }
     }
 
-    async fn ended(&self) -> Option<Ended> {
+    async fn ended(&self) -> Option<CommandExit> {
         for _ in 0..25 {
             let said = self
                 .0
@@ -108,7 +108,7 @@ pub(super) async fn start(
         environment.extend(passed.map(|(name, value)| (name.clone(), value.clone())));
     }
     environment.extend(env.clone());
-    let request = Request {
+    let request = CommandRequest {
         program: [std::slice::from_ref(command), args].concat(),
         environment,
         workdir: cwd

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// How much of a text is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct OutputLimits {
     /// Bytes, the note included.
     pub max_bytes: usize,
     /// Lines, the note included.
@@ -13,7 +13,7 @@ pub struct Limits {
     pub head_percent: u8,
 }
 
-impl Limits {
+impl OutputLimits {
     /// Bounds bytes only; most goes to the end, where commands say how they fared.
     pub const fn bytes(max_bytes: usize) -> Self {
         Self {
@@ -50,7 +50,7 @@ const NOTE_BYTES: usize = 96;
 /// Keeps the head and the tail of a text that comes in pieces.
 #[derive(Debug)]
 pub struct Bounded {
-    limits: Limits,
+    limits: OutputLimits,
     head: String,
     head_lines: usize,
     head_full: bool,
@@ -63,7 +63,7 @@ pub struct Bounded {
 
 impl Bounded {
     /// Starts empty.
-    pub const fn new(limits: Limits) -> Self {
+    pub const fn new(limits: OutputLimits) -> Self {
         Self {
             limits,
             head: String::new(),

@@ -3,8 +3,8 @@
 use super::config::{self, Scope};
 use super::list::{ToolPolicy, normalize_name};
 use super::profile::profile_policy;
-use super::verdict::Reason;
-use super::{PolicyInput, Sender};
+use super::verdict::RemovalReason;
+use super::{PolicyInput, SenderKind};
 use chitin_contract::{SenderLayer, SubagentLift, ToolRules};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{SessionKey, is_subagent, subagent_depth};
@@ -12,7 +12,7 @@ use chitin_protocol::settings::ToolPolicySettings;
 
 /// Which layer of the policy speaks (R64).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LayerKind {
+pub enum PolicyLayerKind {
     /// Tools that only the owner's messages may use.
     Owner,
     /// The profile.
@@ -41,9 +41,9 @@ pub enum LayerKind {
 
 /// One layer, ready to filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layer {
+pub struct PolicyLayer {
     /// Which one.
-    pub kind: LayerKind,
+    pub kind: PolicyLayerKind,
     /// Where it is said, such as `tools` or `tools.profile (coding)`.
     pub path: String,
     /// What it says.
@@ -52,8 +52,8 @@ pub struct Layer {
     pub(super) built_in: Vec<String>,
 }
 
-impl Layer {
-    fn new(kind: LayerKind, path: impl Into<String>, policy: ToolPolicy) -> Self {
+impl PolicyLayer {
+    fn new(kind: PolicyLayerKind, path: impl Into<String>, policy: ToolPolicy) -> Self {
         Self {
             kind,
             path: path.into(),
@@ -63,33 +63,33 @@ impl Layer {
     }
 
     /// Returns the path of the list that led to a reason.
-    pub(super) fn path_of(&self, reason: &Reason) -> String {
+    pub(super) fn path_of(&self, reason: &RemovalReason) -> String {
         match (self.kind, reason) {
             (
-                LayerKind::Profile
-                | LayerKind::ProviderProfile
-                | LayerKind::Owner
-                | LayerKind::Subagent,
+                PolicyLayerKind::Profile
+                | PolicyLayerKind::ProviderProfile
+                | PolicyLayerKind::Owner
+                | PolicyLayerKind::Subagent,
                 _,
             ) => self.path.clone(),
             (
-                LayerKind::Global
-                | LayerKind::GlobalProvider
-                | LayerKind::Agent
-                | LayerKind::AgentProvider
-                | LayerKind::Group
-                | LayerKind::Sender
-                | LayerKind::Sandbox
-                | LayerKind::SubagentLists,
-                Reason::Denied { .. },
+                PolicyLayerKind::Global
+                | PolicyLayerKind::GlobalProvider
+                | PolicyLayerKind::Agent
+                | PolicyLayerKind::AgentProvider
+                | PolicyLayerKind::Group
+                | PolicyLayerKind::Sender
+                | PolicyLayerKind::Sandbox
+                | PolicyLayerKind::SubagentLists,
+                RemovalReason::Denied { .. },
             ) => format!("{}.deny", self.path),
-            (_, Reason::NotAllowed) => format!("{}.allow", self.path),
+            (_, RemovalReason::NotAllowed) => format!("{}.allow", self.path),
         }
     }
 }
 
 /// Makes every layer that has something to say, in the order in which they filter.
-pub(super) fn layers(rules: &ToolRules, input: &PolicyInput<'_>) -> Vec<Layer> {
+pub(super) fn layers(rules: &ToolRules, input: &PolicyInput<'_>) -> Vec<PolicyLayer> {
     let key = SessionKey::parse(input.session_key, input.grammar);
     let agent_id = input
         .agent_id
@@ -103,8 +103,12 @@ pub(super) fn layers(rules: &ToolRules, input: &PolicyInput<'_>) -> Vec<Layer> {
     let agent_provider = agent.and_then(|agent| agent.provider(input.provider, input.model));
 
     let mut layers = Vec::new();
-    if input.sender == Sender::Other && !rules.owner_only.is_empty() {
-        layers.push(Layer::new(LayerKind::Owner, "", deny(rules.owner_only)));
+    if input.sender == SenderKind::Other && !rules.owner_only.is_empty() {
+        layers.push(PolicyLayer::new(
+            PolicyLayerKind::Owner,
+            "",
+            deny(rules.owner_only),
+        ));
     }
     layers.extend(profile_layer(rules, global, agent, &agent_path));
     layers.extend(provider_profile_layer(
@@ -115,38 +119,38 @@ pub(super) fn layers(rules: &ToolRules, input: &PolicyInput<'_>) -> Vec<Layer> {
     ));
     let mut lists = |kind, path: String, lists: Option<&ToolPolicySettings>| {
         if let Some(policy) = lists.and_then(config::policy) {
-            layers.push(Layer::new(kind, path, policy));
+            layers.push(PolicyLayer::new(kind, path, policy));
         }
     };
-    lists(LayerKind::Global, "tools".into(), Some(&global.lists));
+    lists(PolicyLayerKind::Global, "tools".into(), Some(&global.lists));
     if let Some((name, own)) = provider {
         let path = format!("tools.byProvider.{name}");
-        lists(LayerKind::GlobalProvider, path, Some(own));
+        lists(PolicyLayerKind::GlobalProvider, path, Some(own));
     }
     lists(
-        LayerKind::Agent,
+        PolicyLayerKind::Agent,
         agent_path.clone(),
         agent.map(|agent| &agent.lists),
     );
     if let Some((name, own)) = agent_provider {
         let path = format!("{agent_path}.byProvider.{name}");
-        lists(LayerKind::AgentProvider, path, Some(own));
+        lists(PolicyLayerKind::AgentProvider, path, Some(own));
     }
     let from_elsewhere = [
-        (LayerKind::Group, "group tools", &input.group),
+        (PolicyLayerKind::Group, "group tools", &input.group),
         (
-            LayerKind::Sender,
+            PolicyLayerKind::Sender,
             "toolsBySender",
             match rules.sender_layer {
                 SenderLayer::Absent => &None,
                 SenderLayer::AfterGroup => &input.by_sender,
             },
         ),
-        (LayerKind::Sandbox, "sandbox tools", &input.sandbox),
+        (PolicyLayerKind::Sandbox, "sandbox tools", &input.sandbox),
     ];
     for (kind, path, policy) in from_elsewhere {
         if let Some(policy) = policy {
-            layers.push(Layer::new(kind, path, policy.clone()));
+            layers.push(PolicyLayer::new(kind, path, policy.clone()));
         }
     }
     if is_subagent(input.session_key, input.grammar) {
@@ -161,7 +165,7 @@ fn profile_layer(
     global: &Scope,
     agent: Option<&Scope>,
     agent_path: &str,
-) -> Option<Layer> {
+) -> Option<PolicyLayer> {
     let own = agent.and_then(|agent| agent.lists.profile.as_deref());
     let (path, profile) = match (own, global.lists.profile.as_deref()) {
         (Some(profile), _) => (format!("{agent_path}.profile ({profile})"), profile),
@@ -181,7 +185,7 @@ fn profile_layer(
             also.extend(implied.tools.iter().map(|tool| (*tool).to_owned()));
         }
     }
-    widened(rules, LayerKind::Profile, path, profile, also)
+    widened(rules, PolicyLayerKind::Profile, path, profile, also)
 }
 
 fn provider_profile_layer(
@@ -189,7 +193,7 @@ fn provider_profile_layer(
     provider: Option<(&str, &ToolPolicySettings)>,
     agent_provider: Option<(&str, &ToolPolicySettings)>,
     agent_path: &str,
-) -> Option<Layer> {
+) -> Option<PolicyLayer> {
     let own = agent_provider.and_then(|(name, lists)| {
         Some((
             format!("{agent_path}.byProvider.{name}"),
@@ -208,7 +212,7 @@ fn provider_profile_layer(
         .or_else(|| provider.and_then(|(_, lists)| lists.also_allow.as_ref()));
     widened(
         rules,
-        LayerKind::ProviderProfile,
+        PolicyLayerKind::ProviderProfile,
         format!("{path}.profile ({profile})"),
         profile,
         also.cloned().unwrap_or_default(),
@@ -217,13 +221,13 @@ fn provider_profile_layer(
 
 fn widened(
     rules: &ToolRules,
-    kind: LayerKind,
+    kind: PolicyLayerKind,
     path: String,
     profile: &str,
     also: Vec<String>,
-) -> Option<Layer> {
+) -> Option<PolicyLayer> {
     let mut policy = profile_policy(rules, profile)?;
-    let mut layer = Layer::new(kind, path, ToolPolicy::default());
+    let mut layer = PolicyLayer::new(kind, path, ToolPolicy::default());
     if let Some(allow) = &mut policy.allow {
         layer.built_in.clone_from(allow);
         allow.extend(also);
@@ -233,7 +237,7 @@ fn widened(
 }
 
 /// What subagents lack, and what the configuration says of them (R66, R67).
-fn subagent_layers(rules: &ToolRules, input: &PolicyInput<'_>) -> Vec<Layer> {
+fn subagent_layers(rules: &ToolRules, input: &PolicyInput<'_>) -> Vec<PolicyLayer> {
     let lists = &input.config.subagents;
     let depth = input.depth.unwrap_or_else(|| {
         u32::try_from(subagent_depth(input.session_key, input.grammar)).unwrap_or(u32::MAX)
@@ -265,9 +269,9 @@ fn subagent_layers(rules: &ToolRules, input: &PolicyInput<'_>) -> Vec<Layer> {
         (allow, _) => allow.clone(),
     };
     vec![
-        Layer::new(LayerKind::Subagent, "", deny(&lacking)),
-        Layer::new(
-            LayerKind::SubagentLists,
+        PolicyLayer::new(PolicyLayerKind::Subagent, "", deny(&lacking)),
+        PolicyLayer::new(
+            PolicyLayerKind::SubagentLists,
             "tools.subagents.tools",
             ToolPolicy {
                 allow,

@@ -1,8 +1,8 @@
 //! One policy: deny first, then allow (R63).
 
-use super::layers::Layer;
+use super::layers::PolicyLayer;
 use super::profile::group;
-use super::verdict::{Reason, UnknownEntry};
+use super::verdict::{RemovalReason, UnknownEntry};
 use super::{COMPANIONS, COMPANIONS_OF};
 use chitin_contract::{ToolRules, WriteCoversPatch};
 use chitin_protocol::nearest::nearest;
@@ -80,7 +80,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Says why a tool may not be used; `None` when it may.
-    pub(super) fn judge(&self, tool: &str) -> Option<Reason> {
+    pub(super) fn judge(&self, tool: &str) -> Option<RemovalReason> {
         let name = normalize_name(self.rules, tool);
         let covers = |entries: &[Entry], covered_by: Option<&str>| {
             entries
@@ -98,14 +98,14 @@ impl<'a> Matcher<'a> {
             WriteCoversPatch::AllowOnly => companion,
         };
         if let Some(entry) = covers(&self.deny, denying) {
-            return Some(Reason::Denied { entry });
+            return Some(RemovalReason::Denied { entry });
         }
         let allowed = self.allow.is_empty() || covers(&self.allow, patch.or(companion)).is_some();
-        (!allowed).then_some(Reason::NotAllowed)
+        (!allowed).then_some(RemovalReason::NotAllowed)
     }
 
     /// Finds entries of the allow list that name nothing that there is.
-    pub(super) fn unknown(&self, layer: &Layer) -> Vec<UnknownEntry> {
+    pub(super) fn unknown(&self, layer: &PolicyLayer) -> Vec<UnknownEntry> {
         let names: Vec<String> = self
             .names
             .start
@@ -117,7 +117,7 @@ impl<'a> Matcher<'a> {
             .filter(|entry| !layer.built_in.contains(&entry.written))
             .filter(|entry| !names.iter().any(|name| entry.covers(name)))
             .map(|entry| UnknownEntry {
-                path: layer.path_of(&Reason::NotAllowed),
+                path: layer.path_of(&RemovalReason::NotAllowed),
                 entry: entry.written.clone(),
                 nearest: nearest(entry.written.trim(), names.iter().map(String::as_str))
                     .map(str::to_owned),

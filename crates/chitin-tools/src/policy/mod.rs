@@ -10,10 +10,10 @@ mod profile;
 mod verdict;
 
 pub use config::PolicyConfig;
-pub use layers::{Layer, LayerKind};
+pub use layers::{PolicyLayer, PolicyLayerKind};
 pub use list::{ToolPolicy, normalize_name};
 pub use profile::{groups, profile_policy};
-pub use verdict::{Reason, Removal, UnknownEntry, Verdict};
+pub use verdict::{RemovalReason, ToolRemoval, ToolVerdict, UnknownEntry};
 
 use chitin_contract::ToolRules;
 use chitin_protocol::session_key::KeyGrammar;
@@ -29,7 +29,7 @@ pub const COMPANIONS_OF: &str = "read";
 
 /// Who wrote the message that started the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Sender {
+pub enum SenderKind {
     /// The owner of the agent, or nobody: a run that a schedule or the command line started.
     #[default]
     Owner,
@@ -55,7 +55,7 @@ pub struct PolicyInput<'a> {
     /// The model.
     pub model: Option<&'a str>,
     /// Who wrote the message.
-    pub sender: Sender,
+    pub sender: SenderKind,
     /// Tools from elsewhere, by the id of what brings them. Tools of MCP servers come as `bundle-mcp`.
     pub plugin_tools: &'a [(String, Vec<String>)],
     /// Whether Chitin's own tools take part; conformance cases know only the catalogue.
@@ -88,7 +88,7 @@ impl<'a> PolicyInput<'a> {
             depth: None,
             provider: None,
             model: None,
-            sender: Sender::Owner,
+            sender: SenderKind::Owner,
             plugin_tools: &[],
             companions: Companions::Included,
             group: None,
@@ -111,11 +111,11 @@ impl<'a> PolicyInput<'a> {
 /// assert!(verdict.allows("read") && !verdict.allows("exec"));
 /// assert!(verdict.explain("exec").contains("tools.deny"));
 /// ```
-pub fn effective_tools(rules: &ToolRules, input: &PolicyInput<'_>) -> Verdict {
+pub fn effective_tools(rules: &ToolRules, input: &PolicyInput<'_>) -> ToolVerdict {
     let names = names(rules, input);
     let layers = layers::layers(rules, input);
     let mut allowed = names.start.clone();
-    let mut removed: BTreeMap<String, Removal> = BTreeMap::new();
+    let mut removed: BTreeMap<String, ToolRemoval> = BTreeMap::new();
     let mut unknown = Vec::new();
     for layer in &layers {
         let matcher = Matcher::new(rules, &names, &layer.policy);
@@ -124,7 +124,7 @@ pub fn effective_tools(rules: &ToolRules, input: &PolicyInput<'_>) -> Verdict {
             Some(reason) => {
                 removed.insert(
                     tool.clone(),
-                    Removal {
+                    ToolRemoval {
                         layer: layer.kind,
                         path: layer.path_of(&reason),
                         reason,
@@ -135,7 +135,7 @@ pub fn effective_tools(rules: &ToolRules, input: &PolicyInput<'_>) -> Verdict {
         });
         unknown.extend(matcher.unknown(layer));
     }
-    Verdict {
+    ToolVerdict {
         known: names.start,
         allowed,
         removed,

@@ -1,19 +1,19 @@
 //! What came of the layers, and why.
 
-use super::layers::LayerKind;
+use super::layers::PolicyLayerKind;
 use chitin_contract::ToolAlias;
 use chitin_protocol::nearest::nearest;
 use std::collections::BTreeMap;
 
 /// Which tools a run has, and why it lacks the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ToolVerdict {
     /// Every tool that takes part, in catalogue order.
     pub known: Vec<String>,
     /// The tools that may be used, in catalogue order.
     pub allowed: Vec<String>,
     /// For every other tool, what took it away.
-    pub removed: BTreeMap<String, Removal>,
+    pub removed: BTreeMap<String, ToolRemoval>,
     /// Entries of allow lists that name nothing that there is.
     pub unknown: Vec<UnknownEntry>,
     pub(super) aliases: &'static [ToolAlias],
@@ -21,18 +21,18 @@ pub struct Verdict {
 
 /// What took a tool away.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Removal {
+pub struct ToolRemoval {
     /// The layer.
-    pub layer: LayerKind,
+    pub layer: PolicyLayerKind,
     /// Where the configuration says it, such as `tools.profile (coding)`.
     pub path: String,
     /// Why.
-    pub reason: Reason,
+    pub reason: RemovalReason,
 }
 
 /// Why a layer took a tool away.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
+pub enum RemovalReason {
     /// An entry of the deny list.
     Denied {
         /// The entry, as it was written.
@@ -53,7 +53,7 @@ pub struct UnknownEntry {
     pub nearest: Option<String>,
 }
 
-impl Verdict {
+impl ToolVerdict {
     /// Tells whether a tool may be used.
     pub fn allows(&self, name: &str) -> bool {
         self.allowed.iter().any(|allowed| allowed == name)
@@ -77,25 +77,25 @@ impl Verdict {
     }
 }
 
-impl Removal {
+impl ToolRemoval {
     /// Says what took the tool away, and what would give it back.
     pub fn explain(&self, name: &str) -> String {
         let path = &self.path;
         let why = match (&self.reason, self.layer) {
-            (_, LayerKind::Owner) => {
+            (_, PolicyLayerKind::Owner) => {
                 return format!("`{name}` is not allowed: only the owner can use it.");
             }
-            (_, LayerKind::Subagent) => {
+            (_, PolicyLayerKind::Subagent) => {
                 return format!("`{name}` is not allowed: subagents do not have it.");
             }
-            (Reason::Denied { entry }, _) => format!("`{path}` denies `{entry}`"),
-            (Reason::NotAllowed, _) => format!("`{path}` does not include it"),
+            (RemovalReason::Denied { entry }, _) => format!("`{path}` denies `{entry}`"),
+            (RemovalReason::NotAllowed, _) => format!("`{path}` does not include it"),
         };
         let remedy = match (&self.reason, self.layer) {
-            (Reason::NotAllowed, LayerKind::Profile) => {
+            (RemovalReason::NotAllowed, PolicyLayerKind::Profile) => {
                 format!(" Add `{name}` to `tools.alsoAllow` to use it with this profile.")
             }
-            (Reason::NotAllowed, LayerKind::ProviderProfile) => {
+            (RemovalReason::NotAllowed, PolicyLayerKind::ProviderProfile) => {
                 format!(
                     " Add `{name}` to `alsoAllow` of the same provider to use it with this profile."
                 )

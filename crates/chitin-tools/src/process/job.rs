@@ -1,7 +1,7 @@
 //! One command, with what it printed.
 
 use crate::exec::{Collector, Excerpt, Redact};
-use crate::sandbox::{Ending, Request, Running, Sandbox, SandboxReport, StartError};
+use crate::sandbox::{CommandRequest, Ending, Running, Sandbox, SandboxReport, StartError};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 const MARKER: usize = 64;
 
 /// One command, with what it printed. Dropping it ends the command.
-pub struct Job {
+pub struct CommandProcess {
     /// The command line, without secrets.
     pub command: String,
     /// The session that it belongs to.
@@ -41,7 +41,7 @@ pub struct JobReading {
     pub missing: u64,
 }
 
-impl fmt::Debug for Job {
+impl fmt::Debug for CommandProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Job")
             .field("command", &self.command)
@@ -50,11 +50,11 @@ impl fmt::Debug for Job {
     }
 }
 
-impl Job {
+impl CommandProcess {
     /// Starts a command; `keep` is how many bytes of its output are kept. It may block for the moment that a start takes.
     pub fn start(
         sandbox: &Sandbox,
-        mut request: Request,
+        mut request: CommandRequest,
         command: &str,
         session_key: &str,
         keep: usize,
@@ -133,11 +133,11 @@ impl Job {
     }
 
     /// Writes to its input, and closes it when asked to.
-    pub fn write(&self, bytes: &[u8], then: Input) -> std::io::Result<()> {
+    pub fn write(&self, bytes: &[u8], then: StdinState) -> std::io::Result<()> {
         self.running.write(bytes)?;
         match then {
-            Input::StaysOpen => Ok(()),
-            Input::Closes => self.running.close_input(),
+            StdinState::StaysOpen => Ok(()),
+            StdinState::Closes => self.running.close_input(),
         }
     }
 
@@ -207,7 +207,7 @@ pub enum Unfinished {
 
 /// Whether more input comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input {
+pub enum StdinState {
     /// It does.
     StaysOpen,
     /// It does not.

@@ -1,6 +1,6 @@
 //! The jobs of this process.
 
-use super::job::Job;
+use super::job::CommandProcess;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -24,7 +24,7 @@ pub struct Jobs {
 #[derive(Debug, Default)]
 struct Inner {
     last: u64,
-    jobs: Vec<(String, Arc<Job>)>,
+    jobs: Vec<(String, Arc<CommandProcess>)>,
 }
 
 /// There is no room for another job.
@@ -48,7 +48,7 @@ impl Jobs {
     }
 
     /// Takes a job in and returns its id.
-    pub fn add(&self, job: Arc<Job>) -> Result<String, JobsFull> {
+    pub fn add(&self, job: Arc<CommandProcess>) -> Result<String, JobsFull> {
         let mut inner = self.lock();
         tidy(&mut inner);
         let running = inner
@@ -73,7 +73,7 @@ impl Jobs {
     }
 
     /// Returns a job of a session.
-    pub fn get(&self, session_key: &str, id: &str) -> Option<Arc<Job>> {
+    pub fn get(&self, session_key: &str, id: &str) -> Option<Arc<CommandProcess>> {
         self.lock()
             .jobs
             .iter()
@@ -82,7 +82,7 @@ impl Jobs {
     }
 
     /// Returns the jobs of a session, oldest first.
-    pub fn list(&self, session_key: &str) -> Vec<(String, Arc<Job>)> {
+    pub fn list(&self, session_key: &str) -> Vec<(String, Arc<CommandProcess>)> {
         let mut inner = self.lock();
         tidy(&mut inner);
         inner
@@ -94,7 +94,7 @@ impl Jobs {
     }
 
     /// Forgets a job of a session and returns it.
-    pub fn remove(&self, session_key: &str, id: &str) -> Option<Arc<Job>> {
+    pub fn remove(&self, session_key: &str, id: &str) -> Option<Arc<CommandProcess>> {
         let mut inner = self.lock();
         let at = inner
             .jobs

@@ -1,6 +1,6 @@
 //! The tool.
 
-use super::job::{Input, Job, Unfinished, bounded};
+use super::job::{CommandProcess, StdinState, Unfinished, bounded};
 use super::registry::Jobs;
 use crate::approval::Gate;
 use crate::exec::{describe, details, read};
@@ -158,7 +158,7 @@ impl ProcessTool {
     async fn write(
         &self,
         id: &str,
-        job: &Arc<Job>,
+        job: &Arc<CommandProcess>,
         arguments: &Arguments,
     ) -> Result<ToolOutcome, String> {
         let data = arguments.data.clone().unwrap_or_default();
@@ -171,9 +171,9 @@ impl ProcessTool {
             return Err(format!("Nothing was written. {why}"));
         }
         let then = if arguments.eof.unwrap_or(false) {
-            Input::Closes
+            StdinState::Closes
         } else {
-            Input::StaysOpen
+            StdinState::StaysOpen
         };
         let (length, typing) = (data.len(), Arc::clone(job));
         tokio::task::spawn_blocking(move || typing.write(data.as_bytes(), then))
@@ -190,7 +190,7 @@ impl ProcessTool {
 
 async fn poll(
     id: &str,
-    job: &Arc<Job>,
+    job: &Arc<CommandProcess>,
     timeout: Option<u64>,
     context: &CallContext<'_>,
 ) -> ToolOutcome {
@@ -206,7 +206,12 @@ async fn poll(
     status(id, job, context, "")
 }
 
-fn log(id: &str, job: &Job, arguments: &Arguments, context: &CallContext<'_>) -> ToolOutcome {
+fn log(
+    id: &str,
+    job: &CommandProcess,
+    arguments: &Arguments,
+    context: &CallContext<'_>,
+) -> ToolOutcome {
     let reading = job.whole(usize::MAX / 2);
     let lines: Vec<_> = reading.text.lines().collect();
     let count = arguments.limit.unwrap_or(LINES);
@@ -229,7 +234,7 @@ fn log(id: &str, job: &Job, arguments: &Arguments, context: &CallContext<'_>) ->
     ToolOutcome::text(text).with_details(about(id, job))
 }
 
-fn status(id: &str, job: &Job, context: &CallContext<'_>, first: &str) -> ToolOutcome {
+fn status(id: &str, job: &CommandProcess, context: &CallContext<'_>, first: &str) -> ToolOutcome {
     let reading = job.news(
         context.max_output_bytes.saturating_sub(AROUND),
         Unfinished::WaitsOnce,
@@ -248,7 +253,7 @@ fn status(id: &str, job: &Job, context: &CallContext<'_>, first: &str) -> ToolOu
 }
 
 /// Returns what people and programs see of a job.
-fn about(id: &str, job: &Job) -> Value {
+fn about(id: &str, job: &CommandProcess) -> Value {
     let mut about = match job.ending() {
         Some(ending) => details(&ending, job.duration(), &job.report),
         None => json!({

@@ -1,7 +1,7 @@
 //! The arguments of `bwrap`: what the machine looks like from inside.
 
 use super::config::WorkspaceAccess;
-use super::door::{self, Kind};
+use super::fs::{self, FsEntryKind};
 use super::policy::{INNER_HOME, INNER_TMP, Policy};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -48,9 +48,9 @@ pub(super) fn arguments(policy: &Policy, helper: &Path, workdir: &Path) -> Vec<O
     };
     bind(workspace, Some(&policy.workspace), &policy.workspace);
     for path in &policy.masked {
-        match door::kind(path) {
-            Some(Kind::Directory) => bind("--tmpfs", None, path),
-            Some(Kind::Other) => bind("--ro-bind", Some(Path::new("/dev/null")), path),
+        match fs::kind(path) {
+            Some(FsEntryKind::Directory) => bind("--tmpfs", None, path),
+            Some(FsEntryKind::Other) => bind("--ro-bind", Some(Path::new("/dev/null")), path),
             None => {}
         }
     }
@@ -103,5 +103,5 @@ pub(super) fn find(search: &str) -> Option<PathBuf> {
         .map(Path::new)
         .filter(|directory| directory.is_absolute())
         .map(|directory| directory.join("bwrap"))
-        .find(|candidate| door::kind(candidate) == Some(Kind::Other))
+        .find(|candidate| fs::kind(candidate) == Some(FsEntryKind::Other))
 }

@@ -1,7 +1,7 @@
 //! The environment of a command: built from a list of what is harmless, never inherited.
 
 use super::config::SandboxConfig;
-use super::door;
+use super::fs;
 use super::level::SandboxLevel;
 use super::policy::{INNER_HOME, INNER_TMP, Policy};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub(super) fn path(config: &SandboxConfig, policy: &Policy, level: SandboxLevel)
             let entry = Path::new(entry);
             entry.is_absolute()
                 && (level == SandboxLevel::None
-                    || door::resolved(entry).is_ok_and(|found| policy.reads(&found)))
+                    || fs::resolved(entry).is_ok_and(|found| policy.reads(&found)))
         })
         .collect();
     if kept.is_empty() {

@@ -13,8 +13,8 @@
 
 mod bwrap;
 mod config;
-mod door;
 mod environment;
+mod fs;
 mod helper;
 mod level;
 mod policy;
@@ -28,12 +28,12 @@ pub use environment::is_loader_variable;
 pub use helper::helper;
 pub use level::{Guard, SandboxLevel, SandboxReport};
 pub use policy::PolicyError;
-pub use reach::{Refusal, Sandbox, StartError};
-pub use running::{Ending, Request, Running, Sink};
+pub use reach::{Sandbox, SandboxRefusal, StartError};
+pub use running::{CommandRequest, Ending, OutputSink, Running};
 pub use wire::{Cause, ErrorOutput};
 
 pub(crate) use running::AsyncParts;
-pub(crate) use wire::Ended;
+pub(crate) use wire::CommandExit;
 
 /// The first argument that makes the binary a sandbox helper.
 pub const HELPER_ARGUMENT: &str = "__sandbox";

@@ -1,7 +1,7 @@
 //! Which files a command may reach.
 
 use super::config::{SandboxConfig, WorkspaceAccess};
-use super::door;
+use super::fs;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -157,7 +157,7 @@ impl Roots {
         let mut hidden: Vec<_> = config
             .hidden
             .iter()
-            .map(|path| door::resolved(path).unwrap_or_else(|_| path.clone()))
+            .map(|path| fs::resolved(path).unwrap_or_else(|_| path.clone()))
             .collect();
         hidden.sort();
         hidden.dedup();
@@ -207,13 +207,13 @@ impl Policy {
         let mut readable = readable.clone();
         let mut system = present(&SYSTEM);
         // Settings of interpreters, which have their version in their names.
-        system.extend(door::beginning_with(Path::new("/etc"), "python"));
+        system.extend(fs::beginning_with(Path::new("/etc"), "python"));
         if config.network {
             // It may be a link to a place that nothing else opens.
             readable.extend(
                 FOR_NETWORK
                     .iter()
-                    .filter_map(|path| door::resolved(Path::new(path)).ok()),
+                    .filter_map(|path| fs::resolved(Path::new(path)).ok()),
             );
         }
         let opened = || {
@@ -255,7 +255,7 @@ impl Policy {
         home: Option<&Path>,
     ) -> Self {
         let homes = home.into_iter().flat_map(|home| {
-            let real = door::resolved(home).ok();
+            let real = fs::resolved(home).ok();
             [Some(home.to_path_buf()), real].into_iter().flatten()
         });
         let homes: Vec<PathBuf> = homes.collect();
@@ -297,7 +297,7 @@ fn present(paths: &[&str]) -> Vec<PathBuf> {
     paths
         .iter()
         .map(PathBuf::from)
-        .filter(|path| door::kind(path).is_some())
+        .filter(|path| fs::kind(path).is_some())
         .collect()
 }
 
@@ -308,7 +308,7 @@ fn program_roots(program: &Path, hidden: &[PathBuf]) -> Result<Vec<PathBuf>, Pol
     let shuts = |directory: &Path| {
         directory.parent().is_none() || hidden.iter().any(|hidden| hidden.starts_with(directory))
     };
-    if door::kind(&resolved) == Some(door::Kind::Directory) {
+    if fs::kind(&resolved) == Some(fs::FsEntryKind::Directory) {
         return match hidden.iter().find(|hidden| hidden.starts_with(&resolved)) {
             Some(hidden) => Err(PolicyError::Surrounds {
                 path: resolved.clone(),
@@ -342,7 +342,7 @@ fn root(path: &Path) -> Result<PathBuf, PolicyError> {
     if !path.is_absolute() {
         return Err(unusable("it is not an absolute path"));
     }
-    let resolved = door::resolved(path).map_err(|error| unusable(&error.to_string()))?;
+    let resolved = fs::resolved(path).map_err(|error| unusable(&error.to_string()))?;
     if resolved.to_str().is_none() {
         return Err(unusable("its name is not UTF-8"));
     }

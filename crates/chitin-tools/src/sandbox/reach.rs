@@ -4,9 +4,9 @@ use super::config::SandboxConfig;
 use super::level::{Guard, SandboxLevel, SandboxReport};
 use super::policy::{PolicyError, Roots};
 use super::prepared::Prepared;
-use super::running::{Request, Running};
+use super::running::{CommandRequest, Running};
 use super::wire::{Cause, ErrorOutput, Facts, Launch};
-use super::{door, environment};
+use super::{environment, fs};
 use chitin_protocol::settings::SandboxSetting;
 use std::collections::BTreeMap;
 use std::io;
@@ -28,12 +28,12 @@ pub struct Sandbox {
     config: SandboxConfig,
     roots: Roots,
     prepared: OnceLock<Prepared>,
-    reached: OnceLock<Result<SandboxReport, Refusal>>,
+    reached: OnceLock<Result<SandboxReport, SandboxRefusal>>,
 }
 
 /// Why commands don't run here.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum SandboxRefusal {
     /// No level that was asked for works.
     #[error("no sandbox works on this machine: {}", .tried.iter().map(|(level, reason)| format!("`{}`: {reason}", level.name())).collect::<Vec<_>>().join("; "))]
     NoLevel {
@@ -50,7 +50,7 @@ pub enum Refusal {
     },
 }
 
-impl Refusal {
+impl SandboxRefusal {
     /// Says what to do about it.
     pub const fn hint(&self) -> &'static str {
         match self {
@@ -81,19 +81,19 @@ impl Sandbox {
 
     /// Returns the level that commands run at, with what it holds. The first call tries it out and takes a moment; call it
     /// where blocking is fine.
-    pub fn reach(&self) -> Result<&SandboxReport, Refusal> {
+    pub fn reach(&self) -> Result<&SandboxReport, SandboxRefusal> {
         // A full disk may have room the next time; a kernel stays what it is.
         let prepared = self.prepared()?;
         let reached = self.reached.get_or_init(|| self.try_levels(prepared));
         reached.as_ref().map_err(Clone::clone)
     }
 
-    fn prepared(&self) -> Result<&Prepared, Refusal> {
+    fn prepared(&self) -> Result<&Prepared, SandboxRefusal> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
         let prepared = Prepared::new(&self.config, &self.roots);
-        let prepared = prepared.map_err(|reason| Refusal::NoScratch {
+        let prepared = prepared.map_err(|reason| SandboxRefusal::NoScratch {
             path: self.config.scratch.clone(),
             reason,
         })?;
@@ -112,9 +112,9 @@ impl Sandbox {
             return Ok(self.roots.workspace.clone());
         };
         let path = self.roots.workspace.join(asked);
-        let found = door::resolved(&path)
+        let found = fs::resolved(&path)
             .map_err(|error| format!("Could not use the directory `{asked}`: {error}."))?;
-        if door::kind(&found) != Some(door::Kind::Directory) {
+        if fs::kind(&found) != Some(fs::FsEntryKind::Directory) {
             return Err(format!("`{asked}` is not a directory."));
         }
         let open = self.config.choice == SandboxSetting::None
@@ -132,18 +132,26 @@ impl Sandbox {
     }
 
     /// Starts a command at the level that was reached. It may block for the moment that a start takes.
-    pub fn start(&self, request: &Request) -> Result<Running, StartError> {
+    pub fn start(&self, request: &CommandRequest) -> Result<Running, StartError> {
         let level = self.reach()?.level;
         self.start_at(level, request)
     }
 
-    fn start_at(&self, level: SandboxLevel, request: &Request) -> Result<Running, StartError> {
+    fn start_at(
+        &self,
+        level: SandboxLevel,
+        request: &CommandRequest,
+    ) -> Result<Running, StartError> {
         let launch = self.launch(level, request)?;
         Ok(Running::start(&launch, &request.sink)?)
     }
 
     /// Returns what the helper is told, at a level or at that of commands.
-    pub(crate) fn launch(&self, level: SandboxLevel, request: &Request) -> Result<Launch, Refusal> {
+    pub(crate) fn launch(
+        &self,
+        level: SandboxLevel,
+        request: &CommandRequest,
+    ) -> Result<Launch, SandboxRefusal> {
         let prepared = self.prepared()?;
         let path = match level {
             SandboxLevel::Bwrap | SandboxLevel::Landlock => &prepared.inner_path,
@@ -177,7 +185,7 @@ impl Sandbox {
         })
     }
 
-    fn try_levels(&self, prepared: &Prepared) -> Result<SandboxReport, Refusal> {
+    fn try_levels(&self, prepared: &Prepared) -> Result<SandboxReport, SandboxRefusal> {
         let levels: &[SandboxLevel] = match self.config.choice {
             SandboxSetting::Auto => &[SandboxLevel::Bwrap, SandboxLevel::Landlock],
             SandboxSetting::Bwrap => &[SandboxLevel::Bwrap],
@@ -195,14 +203,14 @@ impl Sandbox {
                 Err(reason) => tried.push((*level, reason)),
             }
         }
-        Err(Refusal::NoLevel { tried })
+        Err(SandboxRefusal::NoLevel { tried })
     }
 
     /// Runs a command that does nothing, the way that every command runs.
     fn trial(&self, level: SandboxLevel) -> Result<Facts, String> {
-        let request = Request {
+        let request = CommandRequest {
             timeout: Some(TRIAL),
-            ..Request::shell(":", Arc::new(|_| {}))
+            ..CommandRequest::shell(":", Arc::new(|_| {}))
         };
         let running = self.start_at(level, &request);
         let running = running.map_err(|error| error.to_string())?;
@@ -263,16 +271,16 @@ impl Sandbox {
 pub enum StartError {
     /// Commands don't run here.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] SandboxRefusal),
     /// The helper did not start.
     #[error("could not start the sandbox helper: {0}")]
     Helper(#[from] io::Error),
 }
 
 /// Makes a request for a shell command.
-impl Request {
+impl CommandRequest {
     /// Makes a request that runs a command in a shell, in the workspace.
-    pub fn shell(command: &str, sink: super::Sink) -> Self {
+    pub fn shell(command: &str, sink: super::OutputSink) -> Self {
         Self {
             program: ["/bin/sh", "-c", command].map(str::to_owned).to_vec(),
             environment: BTreeMap::new(),

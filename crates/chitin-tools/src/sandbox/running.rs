@@ -4,8 +4,8 @@
 //! background goes on while this process waits for its user.
 
 use super::helper::SUPERVISE;
-use super::wire::{Cause, Ended, ErrorOutput, Facts, Launch, Status, write_frame};
-use super::{HELPER_ARGUMENT, door};
+use super::wire::{Cause, CommandExit, ErrorOutput, Facts, Launch, Status, write_frame};
+use super::{HELPER_ARGUMENT, fs};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,11 +27,11 @@ const LAST_OUTPUT: Duration = Duration::from_secs(2);
 const STACK: usize = 256 << 10;
 
 /// Takes the output of a command, as it comes.
-pub type Sink = Arc<dyn Fn(&[u8]) + Send + Sync>;
+pub type OutputSink = Arc<dyn Fn(&[u8]) + Send + Sync>;
 
 /// A command to run.
 #[derive(Clone)]
-pub struct Request {
+pub struct CommandRequest {
     /// The program and its arguments.
     pub program: Vec<String>,
     /// What is added to its environment.
@@ -45,10 +45,10 @@ pub struct Request {
     /// Where its error output goes.
     pub errors: ErrorOutput,
     /// Who takes its output.
-    pub sink: Sink,
+    pub sink: OutputSink,
 }
 
-impl fmt::Debug for Request {
+impl fmt::Debug for CommandRequest {
     /// Leaves the environment out: it may have keys in it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
@@ -89,7 +89,7 @@ impl fmt::Debug for Running {
 }
 
 impl Running {
-    pub(super) fn start(launch: &Launch, sink: &Sink) -> io::Result<Self> {
+    pub(super) fn start(launch: &Launch, sink: &OutputSink) -> io::Result<Self> {
         let mut child = supervisor(launch).spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let control = Arc::new(Mutex::new(child.stdin.take()));
@@ -233,7 +233,7 @@ impl AsyncParts {
     }
 
     /// Reads how the command ended out of what the supervisor said.
-    pub(crate) fn ended(said: &[u8]) -> Option<Ended> {
+    pub(crate) fn ended(said: &[u8]) -> Option<CommandExit> {
         said.split(|byte| *byte == b'\n')
             .filter_map(|line| serde_json::from_slice::<Status>(line).ok())
             .find_map(|status| match status {
@@ -258,7 +258,7 @@ fn supervisor(launch: &Launch) -> Command {
 }
 
 fn launch_frame(launch: &Launch) -> io::Result<Vec<u8>> {
-    if door::kind(&launch.helper).is_none() {
+    if fs::kind(&launch.helper).is_none() {
         return Err(io::Error::new(
             io::ErrorKind::NotFound,
             format!("`{}` does not exist", launch.helper.display()),
@@ -273,7 +273,7 @@ fn named(name: &str) -> thread::Builder {
         .stack_size(STACK)
 }
 
-fn copy(mut output: ChildStdout, sink: &Sink) {
+fn copy(mut output: ChildStdout, sink: &OutputSink) {
     let mut chunk = vec![0; 64 << 10];
     loop {
         match output.read(&mut chunk) {
@@ -310,12 +310,12 @@ fn follow(mut child: Child, status: Option<ChildStderr>, slot: &Mutex<Option<Pid
         // The supervisor was killed by somebody. The command dies with it; its group may need help.
         let _ = kill_process_group(group, Signal::KILL);
     }
-    let Ended {
+    let CommandExit {
         cause,
         code,
         signal,
         message,
-    } = ended.unwrap_or_else(|| Ended {
+    } = ended.unwrap_or_else(|| CommandExit {
         cause: Cause::Lost,
         code: None,
         signal: None,

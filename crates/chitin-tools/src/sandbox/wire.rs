@@ -75,12 +75,12 @@ pub(crate) enum Status {
     Ready {
         facts: Facts,
     },
-    Ended(Ended),
+    Ended(CommandExit),
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Ended {
+pub(crate) struct CommandExit {
     pub(crate) cause: Cause,
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,

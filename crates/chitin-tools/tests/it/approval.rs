@@ -1,7 +1,7 @@
 //! Which commands run, which are asked about, which are refused.
 
 use chitin_protocol::settings::{ApprovalSetting, ExecSettings};
-use chitin_tools::approval::{Decision, Gate, Held, Question, Rules};
+use chitin_tools::approval::{ApprovalRules, CommandDecision, Gate, Held, Question};
 use chitin_tools::{Approval, Approver};
 use chitin_workspace::extensions::permissions;
 use futures_util::FutureExt;
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-fn rules(approvals: Option<ApprovalSetting>, allow: &[&str], deny: &[&str]) -> Rules {
+fn rules(approvals: Option<ApprovalSetting>, allow: &[&str], deny: &[&str]) -> ApprovalRules {
     let list = |list: &[&str]| Some(list.iter().map(|text| (*text).to_owned()).collect());
     let settings = ExecSettings {
         approvals,
@@ -18,18 +18,18 @@ fn rules(approvals: Option<ApprovalSetting>, allow: &[&str], deny: &[&str]) -> R
         deny: list(deny),
         ..ExecSettings::default()
     };
-    Rules::new(None, &settings, None)
+    ApprovalRules::new(None, &settings, None)
 }
 
-fn verdict(rules: &Rules, command: &str) -> &'static str {
+fn verdict(rules: &ApprovalRules, command: &str) -> &'static str {
     word(&rules.decide(command, &BTreeMap::new(), Held::Firmly))
 }
 
-fn word(decision: &Decision) -> &'static str {
+fn word(decision: &CommandDecision) -> &'static str {
     match decision {
-        Decision::Allow => "allow",
-        Decision::Ask(_) => "ask",
-        Decision::Deny(_) => "deny",
+        CommandDecision::Allow => "allow",
+        CommandDecision::Ask(_) => "ask",
+        CommandDecision::Deny(_) => "deny",
     }
 }
 
@@ -117,7 +117,7 @@ fn only_lines_whose_every_part_is_allowed_run() {
     ] {
         assert_eq!(verdict(&rules, command), "ask", "{command:?}");
     }
-    let strict = Rules {
+    let strict = ApprovalRules {
         approvals: Some(ApprovalSetting::AllowList),
         ..rules
     };
@@ -186,7 +186,7 @@ fn without_a_word_in_the_settings_the_sandbox_decides() {
 #[test]
 fn settings_of_openclaw_are_read_and_ours_win() {
     let mode = |exec: serde_json::Value, settings: &ExecSettings| {
-        Rules::new(Some(&exec), settings, None).approvals
+        ApprovalRules::new(Some(&exec), settings, None).approvals
     };
     let silent = ExecSettings::default();
     for (exec, expected) in [
@@ -235,7 +235,7 @@ fn settings_of_openclaw_are_read_and_ours_win() {
 fn the_file_of_the_workspace_denies_too() {
     let permissions =
         permissions::parse("deny: drop table\ndeny-regex: rm\\s+-rf", "main").unwrap();
-    let rules = Rules::new(None, &ExecSettings::default(), Some(permissions));
+    let rules = ApprovalRules::new(None, &ExecSettings::default(), Some(permissions));
     assert_eq!(verdict(&rules, "psql -c 'DROP TABLE x'"), "deny");
     assert_eq!(verdict(&rules, "rm \t-rf x"), "deny");
     assert_eq!(verdict(&rules, "ls"), "allow");

@@ -1,24 +1,24 @@
 //! The reader of shell lines, compared with real shells.
 
 use chitin_protocol::settings::{ApprovalSetting, ExecSettings};
-use chitin_tools::approval::{Decision, Held, Rules, Word, split};
+use chitin_tools::approval::{ApprovalRules, CommandDecision, Held, Word, split};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-fn rules() -> Rules {
+fn rules() -> ApprovalRules {
     let settings = ExecSettings {
         approvals: Some(ApprovalSetting::Ask),
         allow: Some(vec!["good *".to_owned(), "fine".to_owned()]),
         ..ExecSettings::default()
     };
-    Rules::new(None, &settings, None)
+    ApprovalRules::new(None, &settings, None)
 }
 
 fn is_allowed(command: &str) -> bool {
-    rules().decide(command, &BTreeMap::new(), Held::Firmly) == Decision::Allow
+    rules().decide(command, &BTreeMap::new(), Held::Firmly) == CommandDecision::Allow
 }
 
 /// Pieces that lines are made of: programs, and all that a shell may see more in than a blank.

@@ -7,10 +7,10 @@
 use crate::sandbox_lab::{KEY, Lab, eventually, is_running};
 use chitin_protocol::message::Block;
 use chitin_protocol::settings::{ApprovalSetting, ExecSettings, SandboxSetting};
-use chitin_tools::approval::{Gate, Rules};
+use chitin_tools::approval::{ApprovalRules, Gate};
 use chitin_tools::exec::{ExecLimits, ExecTool};
 use chitin_tools::process::{Jobs, ProcessTool};
-use chitin_tools::sandbox::Refusal;
+use chitin_tools::sandbox::SandboxRefusal;
 use chitin_tools::{Approval, Approver, CallContext, Tool, ToolOutcome};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -44,7 +44,7 @@ impl Bench {
 
     pub(crate) fn with(sandbox: SandboxSetting, settings: &ExecSettings) -> Self {
         let lab = Lab::new(sandbox);
-        let gate = Arc::new(Gate::new(Rules::new(None, settings, None)));
+        let gate = Arc::new(Gate::new(ApprovalRules::new(None, settings, None)));
         let jobs = Arc::new(Jobs::new(settings.jobs));
         let exec = ExecTool::new(
             Arc::clone(&lab.sandbox),
@@ -319,7 +319,7 @@ async fn where_no_sandbox_works_the_command_is_refused_with_a_hint() {
         config.helper = "/nothing/here".into();
     });
     let refusal = lab.sandbox.reach().unwrap_err();
-    assert!(matches!(refusal, Refusal::NoLevel { tried } if tried.len() == 2));
+    assert!(matches!(refusal, SandboxRefusal::NoLevel { tried } if tried.len() == 2));
     let exec = ExecTool::new(
         Arc::clone(&lab.sandbox),
         Arc::new(Gate::default()),

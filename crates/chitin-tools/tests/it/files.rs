@@ -9,9 +9,9 @@ use chitin_contract::ToolRules;
 use chitin_guard::Hardlinks;
 use chitin_protocol::message::Block;
 use chitin_test::TestEnv;
-use chitin_tools::Concurrency;
+use chitin_tools::ToolConcurrency;
 use chitin_tools::files::{
-    ApplyPatchTool, EditTool, FileOptions, ListTool, Places, ReadTool, Replacement, WriteTool,
+    ApplyPatchTool, EditTool, FileOptions, ListTool, Occurrences, ReadTool, Replacement, WriteTool,
     file_tools, replace,
 };
 use proptest::prelude::*;
@@ -49,7 +49,7 @@ fn only_tools_that_look_run_beside_each_other() {
     let tools = file_tools(&ToolRules::CANONICAL, FileOptions::default());
     let shared: Vec<&str> = tools
         .iter()
-        .filter(|tool| tool.concurrency() == Concurrency::Shared)
+        .filter(|tool| tool.concurrency() == ToolConcurrency::Shared)
         .map(|tool| tool.spec().name.as_str())
         .collect();
     assert_eq!(shared, ["list", "read", "search"]);
@@ -431,7 +431,7 @@ fn line_ends_marks_and_foreign_bytes_stay() {
         let edits = [Replacement {
             old: old.into(),
             new: new.into(),
-            places: Places::default(),
+            places: Occurrences::default(),
         }];
         replace(original, &edits).map(|replaced| replaced.bytes)
     };
@@ -617,7 +617,7 @@ proptest! {
     ) {
         let edits: Vec<Replacement> = edits
             .into_iter()
-            .map(|(old, new)| Replacement { old, new, places: Places::default() })
+            .map(|(old, new)| Replacement { old, new, places: Occurrences::default() })
             .collect();
         if let Ok(replaced) = replace(original.as_bytes(), &edits) {
             // Done by hand, on the text without carriage returns: the same.

@@ -9,7 +9,7 @@ use chitin_tools::exec::Redact;
 use chitin_tools::mcp::{
     McpServers, McpSurroundings, ServerTransport, server_name, servers, tool_name,
 };
-use chitin_tools::{Concurrency, Tool};
+use chitin_tools::{Tool, ToolConcurrency};
 use chitin_workspace::extensions::mcp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -208,7 +208,7 @@ async fn a_server_over_pipes_is_used_like_any_tool() {
     );
     let add = tool(&found.tools, "my-server__add");
     assert_eq!(add.spec().description, "Adds two numbers.");
-    assert_eq!(add.concurrency(), Concurrency::Shared);
+    assert_eq!(add.concurrency(), ToolConcurrency::Shared);
     assert_eq!(text(&bench.call(add, json!({"a": 2, "b": 3})).await), "5");
     let big = bench
         .call(tool(&found.tools, "my-server__big-2"), json!({}))

@@ -1,10 +1,10 @@
 //! Whatever bytes come, the text is valid, clean and within its bounds.
 
-use chitin_tools::output::{Bounded, Capture, Cleaner, Controls, Limits, clean};
+use chitin_tools::output::{Bounded, Capture, Cleaner, Controls, OutputLimits, clean};
 use chitin_tools::redact::Redactor;
 use proptest::prelude::*;
 
-fn bounded(text: &str, limits: Limits) -> String {
+fn bounded(text: &str, limits: OutputLimits) -> String {
     let mut bounded = Bounded::new(limits);
     bounded.push(text);
     bounded.finish().text
@@ -12,27 +12,27 @@ fn bounded(text: &str, limits: Limits) -> String {
 
 #[test]
 fn what_fits_is_left_alone() {
-    assert_eq!(bounded("one\ntwo", Limits::bytes(7)), "one\ntwo");
+    assert_eq!(bounded("one\ntwo", OutputLimits::bytes(7)), "one\ntwo");
     assert_eq!(
-        bounded("one\ntwo\n", Limits::bytes(100).lines(2)),
+        bounded("one\ntwo\n", OutputLimits::bytes(100).lines(2)),
         "one\ntwo\n"
     );
-    assert_eq!(bounded("", Limits::bytes(0)), "");
+    assert_eq!(bounded("", OutputLimits::bytes(0)), "");
 }
 
 #[test]
 fn head_and_tail_stay_and_the_note_says_what_is_gone() {
     let lines: Vec<String> = (1..=100).map(|n| format!("line {n}\n")).collect();
     let lines = lines.concat();
-    let limits = Limits {
+    let limits = OutputLimits {
         head_percent: 50,
-        ..Limits::bytes(10_000).lines(5)
+        ..OutputLimits::bytes(10_000).lines(5)
     };
     assert_eq!(
         bounded(&lines, limits),
         "line 1\nline 2\n[… 761 bytes, about 96 lines, omitted …]\nline 99\nline 100\n"
     );
-    let long = bounded(&"x".repeat(1000), Limits::bytes(200));
+    let long = bounded(&"x".repeat(1000), OutputLimits::bytes(200));
     assert!(long.starts_with("xxx") && long.ends_with("xxx") && long.contains("omitted"));
 }
 
@@ -61,7 +61,7 @@ fn an_escape_sequence_without_end_does_not_swallow_everything() {
 #[test]
 fn ten_megabytes_leave_a_thousand_bytes() {
     let redactor = Redactor::default();
-    let mut capture = Capture::new(Limits::bytes(1000), &redactor);
+    let mut capture = Capture::new(OutputLimits::bytes(1000), &redactor);
     let chunk = vec![b'x'; 65_536];
     for _ in 0..160 {
         capture.push(&chunk);
@@ -93,7 +93,7 @@ proptest! {
         max_lines in 0_usize..30,
         head_percent in 0_u8..=120,
     ) {
-        let limits = Limits { max_bytes, max_lines, head_percent };
+        let limits = OutputLimits { max_bytes, max_lines, head_percent };
         let redactor = Redactor::default();
         let mut capture = Capture::new(limits, &redactor);
         for piece in pieces(&bytes, &cuts) {
@@ -118,7 +118,7 @@ proptest! {
             prop_assert_eq!(&text, &clean(&bytes, controls));
         }
         let text = clean(&bytes, Controls::Strip);
-        let limits = Limits::bytes(max_bytes).lines(10);
+        let limits = OutputLimits::bytes(max_bytes).lines(10);
         let mut in_pieces = Bounded::new(limits);
         text.split_inclusive(' ').for_each(|piece| in_pieces.push(piece));
         let mut at_once = Bounded::new(limits);
@@ -128,7 +128,7 @@ proptest! {
 
     #[test]
     fn nothing_is_left_out_that_fits(text in "[a-z\n]{0,300}") {
-        let mut bounded = Bounded::new(Limits::bytes(300));
+        let mut bounded = Bounded::new(OutputLimits::bytes(300));
         bounded.push(&text);
         let kept = bounded.finish();
         prop_assert_eq!(kept.left_out, 0);

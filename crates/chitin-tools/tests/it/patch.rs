@@ -202,7 +202,7 @@ fn line_ends_and_blanks_of_the_file_stay() {
             "*** Begin Patch\n*** Update File: x\n{body}\n*** End Patch"
         ))
         .unwrap();
-        let chitin_tools::files::FileChange::Update { hunks, .. } = &changes[0] else {
+        let chitin_tools::files::PatchedFile::Update { hunks, .. } = &changes[0] else {
             unreachable!()
         };
         apply_hunks(original, hunks)

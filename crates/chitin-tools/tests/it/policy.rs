@@ -4,20 +4,20 @@ use chitin_contract::{ToolRules, ToolSection};
 use chitin_protocol::session_key::KeyGrammar;
 use chitin_protocol::settings::ToolSettings;
 use chitin_tools::policy::{
-    LayerKind, PolicyConfig, PolicyInput, Reason, Sender, ToolPolicy, Verdict, effective_tools,
-    groups,
+    PolicyConfig, PolicyInput, PolicyLayerKind, RemovalReason, SenderKind, ToolPolicy, ToolVerdict,
+    effective_tools, groups,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 const RULES: [ToolRules; 2] = [ToolRules::OPENCLAW_2026_4, ToolRules::OPENCLAW_2026_9];
 
-fn verdict(rules: &ToolRules, config: &Value, key: &str) -> Verdict {
+fn verdict(rules: &ToolRules, config: &Value, key: &str) -> ToolVerdict {
     let config = PolicyConfig::from_value(config);
     effective_tools(rules, &PolicyInput::new(&config, KeyGrammar::Lenient, key))
 }
 
-fn canonical(config: &Value) -> Verdict {
+fn canonical(config: &Value) -> ToolVerdict {
     verdict(&ToolRules::CANONICAL, config, "agent:main:main")
 }
 
@@ -52,8 +52,8 @@ fn a_missing_tool_is_explained_by_the_layer_that_took_it() {
         coding.explain("raed"),
         "There is no tool `raed`. Did you mean `read`?"
     );
-    assert_eq!(coding.removed["message"].layer, LayerKind::Profile);
-    assert_eq!(coding.removed["message"].reason, Reason::NotAllowed);
+    assert_eq!(coding.removed["message"].layer, PolicyLayerKind::Profile);
+    assert_eq!(coding.removed["message"].reason, RemovalReason::NotAllowed);
 
     let agent =
         canonical(&json!({"agents": {"list": [{"id": "Main", "tools": {"allow": ["read"]}}]}}));
@@ -72,7 +72,7 @@ fn a_missing_tool_is_explained_by_the_layer_that_took_it() {
 fn strangers_have_no_tools_of_the_owner() {
     let config = PolicyConfig::default();
     let input = PolicyInput {
-        sender: Sender::Other,
+        sender: SenderKind::Other,
         ..PolicyInput::new(&config, KeyGrammar::Lenient, "main")
     };
     let verdict = effective_tools(&ToolRules::CANONICAL, &input);

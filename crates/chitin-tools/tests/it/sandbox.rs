@@ -12,7 +12,7 @@ use crate::sandbox_lab::{
 use chitin_protocol::settings::SandboxSetting;
 use chitin_test::needs;
 use chitin_tools::sandbox::{
-    Cause, ErrorOutput, Guard, PolicyError, Refusal, Request, Sandbox, SandboxLevel,
+    Cause, CommandRequest, ErrorOutput, Guard, PolicyError, Sandbox, SandboxLevel, SandboxRefusal,
     WorkspaceAccess,
 };
 use std::ffi::OsString;
@@ -60,7 +60,7 @@ fn the_strongest_level_is_taken_and_said_as_it_is() {
                 "{report:?}"
             );
         }
-        (None, Err(Refusal::NoLevel { tried })) => assert_eq!(tried.len(), 2),
+        (None, Err(SandboxRefusal::NoLevel { tried })) => assert_eq!(tried.len(), 2),
         (offered, reached) => panic!("{offered:?} is offered and {reached:?} reached"),
     }
     let open = Lab::new(SandboxSetting::None);
@@ -443,9 +443,9 @@ fn time_and_a_dropped_handle_end_the_whole_tree() {
         let command =
             format!("setsid sleep {marker} & trap '' TERM INT HUP; sleep {marker}; sleep {marker}");
         let began = Instant::now();
-        let request = Request {
+        let request = CommandRequest {
             timeout: Some(Duration::from_millis(400)),
-            ..Request::shell(&command, Arc::new(|_| {}))
+            ..CommandRequest::shell(&command, Arc::new(|_| {}))
         };
         let ending = block_on(lab.sandbox.start(&request).unwrap().wait());
         assert_eq!(ending.cause, Cause::TimedOut);
@@ -483,9 +483,9 @@ fn input_reaches_the_command_and_error_output_can_be_kept_apart() {
     at_each_level(|lab| {
         let output = Arc::new(std::sync::Mutex::new(Vec::new()));
         let sink = Arc::clone(&output);
-        let request = Request {
+        let request = CommandRequest {
             errors: ErrorOutput::Tail,
-            ..Request::shell(
+            ..CommandRequest::shell(
                 "cat; echo aside >&2; exit 3",
                 Arc::new(move |bytes| sink.lock().unwrap().extend_from_slice(bytes)),
             )
@@ -558,7 +558,10 @@ fn without_room_for_the_private_directory_commands_are_refused_until_there_is_so
     fs::remove_dir(&scratch).unwrap();
     fs::write(&scratch, "in the way").unwrap();
     let refusal = lab.sandbox.reach().unwrap_err();
-    assert!(matches!(refusal, Refusal::NoScratch { .. }), "{refusal}");
+    assert!(
+        matches!(refusal, SandboxRefusal::NoScratch { .. }),
+        "{refusal}"
+    );
     assert!(refusal.hint().contains("can write there"));
     fs::remove_file(&scratch).unwrap();
     assert_eq!(lab.run("echo now").0, "now\n");
@@ -618,7 +621,7 @@ fn a_helper_that_is_not_there_is_an_error_and_not_an_open_door() {
     assert!(lab.sandbox.reach().is_err());
     assert!(
         lab.sandbox
-            .start(&Request::shell("true", Arc::new(|_| {})))
+            .start(&CommandRequest::shell("true", Arc::new(|_| {})))
             .is_err()
     );
 }

@@ -6,7 +6,9 @@
 
 use chitin_protocol::settings::SandboxSetting;
 use chitin_test::TestEnv;
-use chitin_tools::sandbox::{Ending, Request, Running, Sandbox, SandboxConfig, SandboxLevel};
+use chitin_tools::sandbox::{
+    CommandRequest, Ending, Running, Sandbox, SandboxConfig, SandboxLevel,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -39,9 +41,9 @@ impl Lab {
     pub(crate) fn start(&self, command: &str) -> (Running, Arc<Mutex<Vec<u8>>>) {
         let output = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&output);
-        let request = Request {
+        let request = CommandRequest {
             timeout: Some(Duration::from_mins(1)),
-            ..Request::shell(
+            ..CommandRequest::shell(
                 command,
                 Arc::new(move |bytes| sink.lock().unwrap().extend_from_slice(bytes)),
             )

@@ -12,7 +12,7 @@ use chitin_tools::memory_slot::{MemoryTools, memory_tools};
 use chitin_tools::policy::{PolicyConfig, PolicyInput};
 use chitin_tools::redact::Redactor;
 use chitin_tools::session_status::{SessionFacts, SessionStatus, SessionStatusTool};
-use chitin_tools::{CallContext, Offer, Tool, ToolOutcome, Toolbox};
+use chitin_tools::{CallContext, Tool, ToolOffer, ToolOutcome, Toolbox};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -91,26 +91,26 @@ impl MemoryTools for Memory {
     }
 }
 
-fn from(plugin: &str, tool: Arc<dyn Tool>) -> Offer {
-    Offer::From {
+fn from(plugin: &str, tool: Arc<dyn Tool>) -> ToolOffer {
+    ToolOffer::From {
         plugin: plugin.to_owned(),
         tool,
     }
 }
 
-fn toolbox(rules: &ToolRules, config: &Value, offers: Vec<Offer>) -> Toolbox {
+fn toolbox(rules: &ToolRules, config: &Value, offers: Vec<ToolOffer>) -> Toolbox {
     let config = PolicyConfig::from_value(config);
     let input = PolicyInput::new(&config, KeyGrammar::Lenient, "agent:main:main");
     let redactor = Arc::new(Redactor::new(["hunter2-hunter2".into()]));
     Toolbox::new(rules, &input, offers, redactor)
 }
 
-fn own(rules: &ToolRules) -> Vec<Offer> {
+fn own(rules: &ToolRules) -> Vec<ToolOffer> {
     let status: Arc<dyn Tool> = Arc::new(SessionStatusTool::new(Arc::new(Facts)));
     std::iter::once(status)
         .chain(file_tools(rules, FileOptions::default()))
         .chain(memory_tools(Some(&Memory)))
-        .map(Offer::Own)
+        .map(ToolOffer::Own)
         .collect()
 }
 

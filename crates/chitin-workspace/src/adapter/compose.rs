@@ -45,7 +45,7 @@ pub struct Composition {
 #[serde(rename_all = "camelCase")]
 pub struct Provenance {
     /// The part.
-    pub part: Part,
+    pub part: DefinitionPart,
     /// The roots of the workspaces that gave it, in the order in which their texts stand.
     pub from: Vec<PathBuf>,
     /// The roots of the workspaces that had it too and were passed over.
@@ -55,7 +55,7 @@ pub struct Provenance {
 /// A part of a composed definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "name")]
-pub enum Part {
+pub enum DefinitionPart {
     /// The agent's name.
     Name,
     /// The identity text.
@@ -87,7 +87,7 @@ pub fn compose(definitions: &[AgentDefinition], precedence: Precedence) -> Optio
     }
     let strongest = *strongest_first.first()?;
     let mut provenance = vec![Provenance {
-        part: Part::Name,
+        part: DefinitionPart::Name,
         from: vec![strongest.workspace_root.clone()],
         hidden: roots(&strongest_first[1..]),
     }];
@@ -101,11 +101,12 @@ pub fn compose(definitions: &[AgentDefinition], precedence: Precedence) -> Optio
         });
         Some(text(chosen).to_owned())
     };
-    let identity = only(Part::Identity, |one| &one.identity).unwrap_or_default();
-    let persona = only(Part::Persona, |one| &one.persona).unwrap_or_default();
-    let user_profile = only(Part::UserProfile, |one| &one.user_profile).unwrap_or_default();
+    let identity = only(DefinitionPart::Identity, |one| &one.identity).unwrap_or_default();
+    let persona = only(DefinitionPart::Persona, |one| &one.persona).unwrap_or_default();
+    let user_profile =
+        only(DefinitionPart::UserProfile, |one| &one.user_profile).unwrap_or_default();
     let operating_rules = joined(
-        Part::OperatingRules,
+        DefinitionPart::OperatingRules,
         strongest_first
             .iter()
             .rev()
@@ -157,7 +158,7 @@ pub fn compose_agent(own: AgentDefinition, others: &[AgentDefinition]) -> AgentD
     let all = |text: &dyn Fn(&'_ AgentDefinition) -> String| {
         let texts: Vec<String> = definitions.iter().map(text).collect();
         let texts = definitions.iter().zip(texts.iter().map(String::as_str));
-        joined(Part::OperatingRules, texts, &mut Vec::new())
+        joined(DefinitionPart::OperatingRules, texts, &mut Vec::new())
     };
     agent.operating_rules = all(&|one| one.operating_rules.clone()).unwrap_or_default();
     agent.system_prompt = system_prompt(Sections {
@@ -186,7 +187,7 @@ fn roots(definitions: &[&AgentDefinition]) -> Vec<PathBuf> {
 
 /// Joins the non-blank texts with one blank line between them. A single text stays as it is, to the byte.
 fn joined<'a>(
-    part: Part,
+    part: DefinitionPart,
     texts: impl Iterator<Item = (&'a AgentDefinition, &'a str)>,
     provenance: &mut Vec<Provenance>,
 ) -> Option<String> {
@@ -227,15 +228,15 @@ fn skills(
         }
         for name in own {
             if taken.contains(&name) {
-                let known = provenance
-                    .iter_mut()
-                    .find(|known| matches!(&known.part, Part::Skill(other) if *other == name));
+                let known = provenance.iter_mut().find(
+                    |known| matches!(&known.part, DefinitionPart::Skill(other) if *other == name),
+                );
                 if let Some(known) = known {
                     known.hidden.push(definition.workspace_root.clone());
                 }
             } else {
                 provenance.push(Provenance {
-                    part: Part::Skill(name.clone()),
+                    part: DefinitionPart::Skill(name.clone()),
                     from: vec![definition.workspace_root.clone()],
                     hidden: Vec::new(),
                 });
@@ -265,7 +266,7 @@ fn extensions(
         if !STRONGEST_FIRST.contains(&name) {
             texts.reverse();
         }
-        let part = Part::Extension(name.to_owned());
+        let part = DefinitionPart::Extension(name.to_owned());
         if let Some(text) = joined(part, texts.into_iter(), provenance) {
             merged.set(name, text);
         }

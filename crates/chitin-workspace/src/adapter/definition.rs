@@ -31,7 +31,7 @@ pub struct AgentDefinition {
     /// The extension files that are there and not blank.
     pub extensions: Extensions,
     /// What was there and could not be read.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<AdapterWarning>,
 }
 
 /// Where one skill lives: a file beneath the workspace that brought it.
@@ -150,7 +150,7 @@ impl Serialize for Extensions {
 /// Something that was there and gave nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Warning {
+pub enum AdapterWarning {
     /// The guard or the operating system did not hand it out.
     #[error("`{}` is taken as empty: {reason}", path.display())]
     Unreadable {

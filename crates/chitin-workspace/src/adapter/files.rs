@@ -1,9 +1,9 @@
 //! Reading the text files of one directory: what is missing is empty, what cannot be read is empty with a warning.
 
-use super::definition::Warning;
+use super::definition::AdapterWarning;
 use chitin_contract::{ATMOSPHERE, Contract, HardlinkRule, LinkRule};
-use chitin_guard::{Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root};
-use chitin_protocol::record::Refusal;
+use chitin_guard::{Hardlinks, LinkPolicy, Oversized, ReadError, ReadPolicy, Root};
+use chitin_protocol::record::FileRefusal;
 use std::path::{Component, Path, PathBuf};
 
 /// The bound for one file when the contract names none.
@@ -17,10 +17,10 @@ pub(crate) fn policy() -> ReadPolicy {
 fn policy_of(contract: &Contract) -> ReadPolicy {
     ReadPolicy {
         links: match contract.loading.links {
-            LinkRule::EveryHopInside => Links::EveryHopInside,
-            LinkRule::EndInside => Links::EndInside,
-            LinkRule::NotTheFile => Links::NotTheFile,
-            LinkRule::Anywhere => Links::Anywhere,
+            LinkRule::EveryHopInside => LinkPolicy::EveryHopInside,
+            LinkRule::EndInside => LinkPolicy::EndInside,
+            LinkRule::NotTheFile => LinkPolicy::NotTheFile,
+            LinkRule::Anywhere => LinkPolicy::Anywhere,
         },
         hardlinks: match contract.loading.hardlinks {
             HardlinkRule::Refuse => Hardlinks::Refuse,
@@ -40,7 +40,7 @@ pub(crate) enum TextFile {
     /// It was read.
     Text(String),
     /// Something is there that gives no text.
-    Unreadable(Warning),
+    Unreadable(AdapterWarning),
 }
 
 impl TextFile {
@@ -62,13 +62,13 @@ impl TextFile {
         match root.read(relative, policy) {
             Ok(file) => match String::from_utf8(file.bytes) {
                 Ok(text) => Self::Text(text),
-                Err(error) => Self::Unreadable(Warning::NotUtf8 {
+                Err(error) => Self::Unreadable(AdapterWarning::NotUtf8 {
                     path: root.path().join(relative),
                     offset: error.utf8_error().valid_up_to(),
                 }),
             },
             Err(error) if leads_nowhere(&error) => Self::Absent,
-            Err(error) => Self::Unreadable(Warning::Unreadable {
+            Err(error) => Self::Unreadable(AdapterWarning::Unreadable {
                 path: root.path().join(relative),
                 reason: error.to_string(),
             }),
@@ -76,7 +76,7 @@ impl TextFile {
     }
 
     /// Returns the text, empty when there is none, and keeps the warning.
-    pub(crate) fn text_or_empty(self, warnings: &mut Vec<Warning>) -> String {
+    pub(crate) fn text_or_empty(self, warnings: &mut Vec<AdapterWarning>) -> String {
         match self {
             Self::Absent => String::new(),
             Self::Text(text) => text,
@@ -92,7 +92,9 @@ impl TextFile {
 pub(crate) fn leads_nowhere(error: &ReadError) -> bool {
     match error {
         ReadError::Missing { .. } => true,
-        ReadError::Refused { reason, .. } => matches!(reason, Refusal::Dangling | Refusal::Loop),
+        ReadError::Refused { reason, .. } => {
+            matches!(reason, FileRefusal::Dangling | FileRefusal::Loop)
+        }
         ReadError::Io { .. } => false,
     }
 }

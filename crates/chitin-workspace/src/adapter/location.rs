@@ -18,7 +18,7 @@ pub fn configured(setting: Option<&str>, env: &Env, parameter: Option<&str>) -> 
 
 /// What became of a configured location.
 #[derive(Debug, Default)]
-pub struct Located {
+pub struct LocationOutcome {
     /// The agent, when one was loaded.
     pub definition: Option<AgentDefinition>,
     /// Why there is none although a location is set.
@@ -46,16 +46,16 @@ pub enum LocationWarning {
 }
 
 /// Loads the workspace at a configured location. Nothing set is no workspace and no warning.
-pub fn load(registry: &AdapterRegistry, location: Option<&str>, env: &Env) -> Located {
+pub fn load(registry: &AdapterRegistry, location: Option<&str>, env: &Env) -> LocationOutcome {
     let Some(location) = first_set([location]) else {
-        return Located::default();
+        return LocationOutcome::default();
     };
     match load_set(registry, location, env) {
-        Ok(definition) => Located {
+        Ok(definition) => LocationOutcome {
             definition: Some(definition),
             warning: None,
         },
-        Err(warning) => Located {
+        Err(warning) => LocationOutcome {
             definition: None,
             warning: Some(warning),
         },

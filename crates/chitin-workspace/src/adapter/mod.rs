@@ -32,8 +32,8 @@ mod skills;
 pub(crate) mod text;
 
 pub use compat::{EXTENSION_FILES, NATIVE_NAME, NATIVE_RULES_FILE, OPENCLAW_NAME, title_of};
-pub use compose::{Composition, Part, Precedence, Provenance, compose, compose_agent};
-pub use definition::{AgentDefinition, Extensions, SkillPath, Warning};
+pub use compose::{Composition, DefinitionPart, Precedence, Provenance, compose, compose_agent};
+pub use definition::{AdapterWarning, AgentDefinition, Extensions, SkillPath};
 pub(crate) use files::TextFile;
 pub use lazy::{DefinitionError, LazyDefinition};
 pub use native::NativeAdapter;

@@ -1,9 +1,9 @@
 //! Finding the skills of a workspace (B6): two roots, one level deep unless asked for more.
 
 use super::compat::{SKILL_FILE, SKILL_ROOTS};
-use super::definition::{SkillPath, Warning};
+use super::definition::{AdapterWarning, SkillPath};
 use super::files::{leads_nowhere, policy, stands};
-use chitin_guard::{EntryKind, Root};
+use chitin_guard::{DirectoryEntryKind, Root};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl Default for SkillDepth {
 pub(super) fn discover(
     root: &Root,
     depth: SkillDepth,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Vec<AdapterWarning>,
 ) -> Vec<SkillPath> {
     let mut search = Search {
         root,
@@ -58,14 +58,14 @@ struct Search<'a> {
     entered: HashSet<(u64, u64)>,
     /// Whether skills may lie below others.
     nested: bool,
-    warnings: &'a mut Vec<Warning>,
+    warnings: &'a mut Vec<AdapterWarning>,
 }
 
 impl Search<'_> {
     fn directory(&mut self, relative: &Path, levels: u8) {
         let links = policy().links;
         match self.root.walk(relative, &links) {
-            Ok(end) if end.kind == EntryKind::Directory => {
+            Ok(end) if end.kind == DirectoryEntryKind::Directory => {
                 if !self
                     .entered
                     .insert((end.fingerprint.dev, end.fingerprint.ino))
@@ -84,9 +84,19 @@ impl Search<'_> {
         };
         let mut names: Vec<_> = entries
             .into_iter()
-            .filter(|entry| matches!(entry.kind, EntryKind::Directory | EntryKind::Link))
+            .filter(|entry| {
+                matches!(
+                    entry.kind,
+                    DirectoryEntryKind::Directory | DirectoryEntryKind::Link
+                )
+            })
             // A group is searched under its own name, not under that of a link to it.
-            .map(|entry| (self.nested && entry.kind == EntryKind::Link, entry.name))
+            .map(|entry| {
+                (
+                    self.nested && entry.kind == DirectoryEntryKind::Link,
+                    entry.name,
+                )
+            })
             .collect();
         names.sort_unstable();
         for (_, name) in names {
@@ -96,7 +106,7 @@ impl Search<'_> {
 
     fn candidate(&mut self, directory: &Path, levels: u8) {
         match self.root.walk(directory, &policy().links) {
-            Ok(end) if end.kind == EntryKind::Directory => {
+            Ok(end) if end.kind == DirectoryEntryKind::Directory => {
                 // Below the first level a link to a directory above is a loop: its skill is listed by its own path.
                 let known = (end.fingerprint.dev, end.fingerprint.ino);
                 if self.nested && self.entered.contains(&known) {
@@ -120,7 +130,7 @@ impl Search<'_> {
     }
 
     fn left_out(&mut self, relative: &Path, reason: String) {
-        self.warnings.push(Warning::SkillsUnlisted {
+        self.warnings.push(AdapterWarning::SkillsUnlisted {
             path: self.root.path().join(relative),
             reason,
         });

@@ -1,19 +1,24 @@
 //! The model settings of several agents in one process (B14).
 
-use super::runtime::{self, Applied, Overrides, RuntimeSettings};
+use super::runtime::{self, Overrides, RuntimeFileOutcome, RuntimeSettings};
 use std::collections::BTreeMap;
 
 /// What the `RUNTIME.md` of each agent set, and what holds for agents without one.
 #[derive(Debug, Clone, Default)]
-pub struct AgentSettings {
+pub struct RuntimeFileSettings {
     default: Option<RuntimeSettings>,
     agents: BTreeMap<String, RuntimeSettings>,
 }
 
-impl AgentSettings {
+impl RuntimeFileSettings {
     /// Reads the `RUNTIME.md` of an agent. What it sets belongs to that agent; the first that sets anything is also the
     /// default, and later ones never change it.
-    pub fn load(&mut self, agent: &str, text: &str, overrides: Overrides<'_>) -> Applied {
+    pub fn load(
+        &mut self,
+        agent: &str,
+        text: &str,
+        overrides: Overrides<'_>,
+    ) -> RuntimeFileOutcome {
         let applied = runtime::apply(text, overrides, self.of(agent));
         if let Some(settings) = &applied.settings {
             self.default.get_or_insert_with(|| settings.clone());

@@ -1,6 +1,6 @@
 //! `CHANNELS.md`: the channels that an agent answers on (B11). Names only, never credentials.
 
-use super::letters::is_letter_or_digit;
+use super::java_letters::is_letter_or_digit;
 use super::line::statements;
 use super::live::{LiveFile, LiveText};
 use crate::adapter::text::strip;

@@ -1,7 +1,7 @@
 //! An extension file as it is now: looked at whenever it is asked for, so that an edit holds from the next message on.
 
 use crate::load::{Observation, Reading, Slot};
-use crate::snapshot::Content;
+use crate::snapshot::FileContent;
 use chitin_guard::{Oversized, ReadError, ReadPolicy, Root, stamp_now};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -117,7 +117,7 @@ fn observe(root: &Root, name: &Arc<str>, policy: &ReadPolicy) -> (Option<Slot>, 
     (slot.is_settled(now).then_some(slot), text)
 }
 
-fn text_of(content: &Content) -> LiveText {
+fn text_of(content: &FileContent) -> LiveText {
     let invalid = content.invalid.as_deref().map(std::str::from_utf8);
     match invalid {
         Some(Err(error)) => {

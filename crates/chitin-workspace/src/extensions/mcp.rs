@@ -12,14 +12,14 @@ pub const FILE: &str = "MCP.md";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Servers {
     /// The servers, in the order in which they stand; the first of a name wins.
-    pub servers: Vec<Server>,
+    pub servers: Vec<McpServer>,
     /// The entries that name no server, and why.
     pub skipped: Vec<Skipped>,
 }
 
 /// One tool server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Server {
+pub struct McpServer {
     /// The name, as it is spelled.
     pub name: String,
     /// The address.
@@ -64,7 +64,7 @@ pub fn parse(text: &str) -> Servers {
         } else if !is_uri(value) {
             skip(SkipReason::BadUri);
         } else if names.insert(name) {
-            found.servers.push(Server {
+            found.servers.push(McpServer {
                 name: name.to_owned(),
                 uri: value.to_owned(),
             });

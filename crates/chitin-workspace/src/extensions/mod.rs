@@ -14,7 +14,7 @@
 mod agent_settings;
 pub mod channels;
 mod compat;
-mod letters;
+mod java_letters;
 pub mod line;
 mod live;
 pub mod lookalike;
@@ -26,7 +26,7 @@ pub mod skills;
 pub mod suggestion;
 mod uri;
 
-pub use agent_settings::AgentSettings;
+pub use agent_settings::RuntimeFileSettings;
 pub use line::Position;
 pub use live::{LiveFile, LiveText};
 pub use secret::Secret;

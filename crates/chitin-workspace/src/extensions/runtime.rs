@@ -29,7 +29,7 @@ pub struct RuntimeSettings {
     /// The model's name.
     pub model: String,
     /// Where it is served.
-    pub endpoint: Endpoint,
+    pub endpoint: SuggestedEndpoint,
     /// The key; never shown.
     pub api_key: Option<Secret>,
     /// The sampling temperature, 0 to 2.
@@ -45,7 +45,7 @@ pub struct RuntimeSettings {
 /// Where a model is served.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", content = "url")]
-pub enum Endpoint {
+pub enum SuggestedEndpoint {
     /// At an address that somebody set.
     Set(String),
     /// At OpenAI's own address, because of the model's name.
@@ -58,7 +58,7 @@ pub enum Endpoint {
     Fake,
 }
 
-impl Endpoint {
+impl SuggestedEndpoint {
     /// Returns the base URL.
     pub fn url(&self) -> &str {
         match self {
@@ -96,7 +96,7 @@ impl<'a> Overrides<'a> {
 
 /// What became of a `RUNTIME.md`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Applied {
+pub struct RuntimeFileOutcome {
     /// The settings; none when the file says nothing.
     pub settings: Option<RuntimeSettings>,
     /// What was ignored or bent, and what is missing.
@@ -134,9 +134,13 @@ pub enum RuntimeWarning {
 
 /// Reads a `RUNTIME.md`. For each setting the operator's override counts, then the file, then what is already set, then
 /// the default. In the file the first line of a key counts.
-pub fn apply(text: &str, overrides: Overrides<'_>, current: Option<&RuntimeSettings>) -> Applied {
+pub fn apply(
+    text: &str,
+    overrides: Overrides<'_>,
+    current: Option<&RuntimeSettings>,
+) -> RuntimeFileOutcome {
     if is_blank(text) {
-        return Applied {
+        return RuntimeFileOutcome {
             settings: None,
             warnings: Vec::new(),
         };
@@ -146,7 +150,7 @@ pub fn apply(text: &str, overrides: Overrides<'_>, current: Option<&RuntimeSetti
         file.entry(key).or_insert(value);
     }
     if file.is_empty() {
-        return Applied {
+        return RuntimeFileOutcome {
             settings: None,
             warnings: vec![RuntimeWarning::NoSettings],
         };
@@ -174,12 +178,15 @@ pub fn apply(text: &str, overrides: Overrides<'_>, current: Option<&RuntimeSetti
         .or_else(|| current.and_then(|set| set.api_key.clone()));
     let url = pick(&URL_OVERRIDES, &["base-url", "baseurl"]).or_else(|| {
         current.and_then(|set| match &set.endpoint {
-            Endpoint::Set(url) => Some(url.clone()),
-            Endpoint::OpenAi | Endpoint::Gemini | Endpoint::Local | Endpoint::Fake => None,
+            SuggestedEndpoint::Set(url) => Some(url.clone()),
+            SuggestedEndpoint::OpenAi
+            | SuggestedEndpoint::Gemini
+            | SuggestedEndpoint::Local
+            | SuggestedEndpoint::Fake => None,
         })
     });
     let endpoint = endpoint(&mode, &model, url);
-    let is_fake = endpoint == Endpoint::Fake;
+    let is_fake = endpoint == SuggestedEndpoint::Fake;
     if api_key.is_none() && !is_fake && !mode.eq_ignore_ascii_case("local") {
         warnings.push(RuntimeWarning::NoKey);
     }
@@ -195,7 +202,7 @@ pub fn apply(text: &str, overrides: Overrides<'_>, current: Option<&RuntimeSetti
     let stop = get(&["stop"])
         .and_then(stops)
         .or_else(|| current.and_then(|set| set.stop.clone()));
-    Applied {
+    RuntimeFileOutcome {
         settings: Some(RuntimeSettings {
             mode,
             model,
@@ -210,17 +217,17 @@ pub fn apply(text: &str, overrides: Overrides<'_>, current: Option<&RuntimeSetti
     }
 }
 
-fn endpoint(mode: &str, model: &str, url: Option<String>) -> Endpoint {
+fn endpoint(mode: &str, model: &str, url: Option<String>) -> SuggestedEndpoint {
     if mode.eq_ignore_ascii_case("fake") {
-        Endpoint::Fake
+        SuggestedEndpoint::Fake
     } else if let Some(url) = url {
-        Endpoint::Set(url)
+        SuggestedEndpoint::Set(url)
     } else if mode.eq_ignore_ascii_case("local") {
-        Endpoint::Local
+        SuggestedEndpoint::Local
     } else if OPENAI_MODELS.iter().any(|start| model.starts_with(start)) {
-        Endpoint::OpenAi
+        SuggestedEndpoint::OpenAi
     } else {
-        Endpoint::Gemini
+        SuggestedEndpoint::Gemini
     }
 }
 

@@ -1,7 +1,7 @@
 //! `SKILLS.md` and the skills themselves: the prompt that an agent runs with (B10).
 
 use crate::adapter::text::{is_blank, strip};
-use crate::adapter::{AgentDefinition, SkillPath, TextFile, Warning};
+use crate::adapter::{AdapterWarning, AgentDefinition, SkillPath, TextFile};
 use chitin_guard::Root;
 
 /// The file.
@@ -13,7 +13,7 @@ pub struct Augmented {
     /// The prompt.
     pub prompt: String,
     /// The skill files that gave nothing although they are there.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<AdapterWarning>,
 }
 
 /// Puts together what the agent runs with: the host's own prompt, the composed prompt, `SKILLS.md`, then every skill file
@@ -39,7 +39,7 @@ pub fn augment(base: Option<&str>, definition: &AgentDefinition) -> Augmented {
 fn read(skill: &SkillPath) -> TextFile {
     match Root::open(skill.root()) {
         Ok(root) => TextFile::read(&root, skill.relative()),
-        Err(error) => TextFile::Unreadable(Warning::Unreadable {
+        Err(error) => TextFile::Unreadable(AdapterWarning::Unreadable {
             path: skill.path(),
             reason: error.to_string(),
         }),

@@ -1,6 +1,6 @@
 //! Globs beneath a root: `*`, `?`, `[..]`, `**` and `{a,b}`. Wildcards match no hidden name and enter no linked directory.
 
-use chitin_guard::{EntryKind, Links, Root};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, Root};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ impl Search<'_> {
         if *segment == "**" {
             self.descend(at, rest, depth);
             for (name, kind) in self.names(at) {
-                if kind == EntryKind::Directory {
+                if kind == DirectoryEntryKind::Directory {
                     self.descend(&at.join(name), segments, depth + 1);
                 } else if rest.is_empty() {
                     self.found.insert(at.join(name));
@@ -84,19 +84,20 @@ impl Search<'_> {
             }
             if rest.is_empty() {
                 self.found.insert(at.join(name));
-            } else if kind == EntryKind::Directory {
+            } else if kind == DirectoryEntryKind::Directory {
                 self.descend(&at.join(name), rest, depth + 1);
             }
         }
     }
 
     fn exists(&self, relative: &Path) -> bool {
-        self.root.kind(relative).is_some() || self.root.walk(relative, &Links::EndInside).is_ok()
+        self.root.kind(relative).is_some()
+            || self.root.walk(relative, &LinkPolicy::EndInside).is_ok()
     }
 
     /// Lists what wildcards may match: names that are not hidden.
-    fn names(&mut self, at: &Path) -> Vec<(String, EntryKind)> {
-        let Ok(entries) = self.root.list(at, &Links::EndInside, self.left) else {
+    fn names(&mut self, at: &Path) -> Vec<(String, DirectoryEntryKind)> {
+        let Ok(entries) = self.root.list(at, &LinkPolicy::EndInside, self.left) else {
             return Vec::new();
         };
         self.left -= entries.len();

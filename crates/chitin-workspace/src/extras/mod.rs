@@ -7,7 +7,7 @@ use crate::snapshot::{Record, RecordState};
 use chitin_contract::{Contract, ExtraDuplicates, ExtraOrder};
 use chitin_guard::normalized;
 use chitin_guard::{FileRead, ReadError, ReadPolicy, Root};
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_protocol::text::trim_js;
 use serde::Serialize;
 use serde_json::Value;
@@ -51,16 +51,16 @@ pub struct Diagnostic {
     #[serde(serialize_with = "crate::json_path::serialize")]
     pub path: PathBuf,
     /// Why it was not taken.
-    pub reason: Reason,
+    pub reason: ExtraFileRefusal,
     /// The guard's own reason, when it refused.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub refused: Option<Refusal>,
+    pub refused: Option<FileRefusal>,
 }
 
 /// Why an extra file was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reason {
+pub enum ExtraFileRefusal {
     /// Its name is none of the contract's.
     InvalidBootstrapFilename,
     /// It is not there.
@@ -116,7 +116,7 @@ pub fn find(
         if pattern.len() > MAX_PATTERN_BYTES {
             found.diagnostics.push(Diagnostic {
                 path: PathBuf::from(pattern),
-                reason: Reason::Io,
+                reason: ExtraFileRefusal::Io,
                 refused: None,
             });
         } else if pattern.contains(contract.extras.glob_characters) {
@@ -157,7 +157,7 @@ impl ExtraFiles {
         if contract.loading.files.iter().all(|file| file.name != name) {
             self.diagnostics.push(Diagnostic {
                 path,
-                reason: Reason::InvalidBootstrapFilename,
+                reason: ExtraFileRefusal::InvalidBootstrapFilename,
                 refused: None,
             });
             return;
@@ -166,7 +166,7 @@ impl ExtraFiles {
             Some(relative) => root.read(&relative, policy),
             None => Err(ReadError::Refused {
                 path: path.clone(),
-                reason: Refusal::OutsideRoot,
+                reason: FileRefusal::OutsideRoot,
             }),
         };
         match read {
@@ -227,14 +227,16 @@ fn relative_to(root: &Root, path: &Path) -> Option<PathBuf> {
 fn diagnostic(path: PathBuf, error: &ReadError, contract: &Contract) -> Diagnostic {
     use chitin_contract::RefusalStyle;
     let (reason, refused) = match error {
-        ReadError::Missing { .. } => (Reason::Missing, None),
+        ReadError::Missing { .. } => (ExtraFileRefusal::Missing, None),
         // A contract that cannot tell a dangling link from nothing says that nothing is there.
         ReadError::Refused {
-            reason: Refusal::Dangling,
+            reason: FileRefusal::Dangling,
             ..
-        } if contract.loading.refusals == RefusalStyle::Missing => (Reason::Missing, None),
-        ReadError::Refused { reason, .. } => (Reason::Security, Some(*reason)),
-        ReadError::Io { .. } => (Reason::Io, None),
+        } if contract.loading.refusals == RefusalStyle::Missing => {
+            (ExtraFileRefusal::Missing, None)
+        }
+        ReadError::Refused { reason, .. } => (ExtraFileRefusal::Security, Some(*reason)),
+        ReadError::Io { .. } => (ExtraFileRefusal::Io, None),
     };
     Diagnostic {
         path,

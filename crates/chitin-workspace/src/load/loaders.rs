@@ -134,7 +134,7 @@ impl Loaders {
 }
 
 fn size_of(snapshot: &Workspace) -> usize {
-    let text = |bytes: usize, content: &crate::snapshot::Content| {
+    let text = |bytes: usize, content: &crate::snapshot::FileContent| {
         bytes + content.text.len() + content.invalid.as_ref().map_or(0, |raw| raw.len())
     };
     snapshot

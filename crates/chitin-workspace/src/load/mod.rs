@@ -14,7 +14,9 @@ pub(crate) use slot::{Observation, Reading, Slot};
 
 use crate::snapshot::{Record, RecordState, Workspace};
 use chitin_contract::{Contract, HardlinkRule, LinkRule, LowerMemory, OversizeRule, ReadErrorRule};
-use chitin_guard::{Backend, Hardlinks, Links, Oversized, ParkedRoot, ReadError, ReadPolicy, Root};
+use chitin_guard::{
+    Backend, Hardlinks, LinkPolicy, Oversized, ParkedRoot, ReadError, ReadPolicy, Root,
+};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +33,7 @@ pub(crate) const MEMORY: &str = "MEMORY.md";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoadOptions {
     /// What links may do, in place of the contract's rule.
-    pub links: Option<Links>,
+    pub links: Option<LinkPolicy>,
     /// What hard links may do, in place of the contract's rule.
     pub hardlinks: Option<Hardlinks>,
     /// Files of the user's own in the root, loaded after the contract's, in this order. Absent ones give no record.
@@ -398,10 +400,10 @@ pub fn read_policy(contract: &Contract, options: &LoadOptions) -> ReadPolicy {
     let loading = &contract.loading;
     ReadPolicy {
         links: options.links.clone().unwrap_or(match loading.links {
-            LinkRule::EveryHopInside => Links::EveryHopInside,
-            LinkRule::EndInside => Links::EndInside,
-            LinkRule::NotTheFile => Links::NotTheFile,
-            LinkRule::Anywhere => Links::Anywhere,
+            LinkRule::EveryHopInside => LinkPolicy::EveryHopInside,
+            LinkRule::EndInside => LinkPolicy::EndInside,
+            LinkRule::NotTheFile => LinkPolicy::NotTheFile,
+            LinkRule::Anywhere => LinkPolicy::Anywhere,
         }),
         hardlinks: options.hardlinks.unwrap_or(match loading.hardlinks {
             HardlinkRule::Refuse => Hardlinks::Refuse,

@@ -1,9 +1,9 @@
 //! One remembered file: what was seen of it, and whether that still holds.
 
 use super::decode::decode;
-use crate::snapshot::Content;
-use chitin_guard::{End, Fingerprint, KeptFile, ReadError, ReadPolicy, Root};
-use chitin_protocol::record::Refusal;
+use crate::snapshot::FileContent;
+use chitin_guard::{Fingerprint, KeptFile, NameEnd, ReadError, ReadPolicy, Root};
+use chitin_protocol::record::FileRefusal;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -37,7 +37,7 @@ enum Seen {
     /// Not a link: its own fingerprint decides.
     Entry(Fingerprint),
     /// A link: every hop is walked again, and the end's fingerprint decides.
-    Link(Fingerprint, Option<End>),
+    Link(Fingerprint, Option<NameEnd>),
     /// Could not be looked at; is looked at again every time.
     Unknown,
 }
@@ -46,8 +46,8 @@ enum Seen {
 #[derive(Debug)]
 pub(crate) enum Observation {
     Absent,
-    Read(Arc<Content>),
-    Refused(Refusal),
+    Read(Arc<FileContent>),
+    Refused(FileRefusal),
 }
 
 impl Slot {
@@ -106,7 +106,7 @@ impl Slot {
             always_read,
             seen: Seen::Unknown,
             kept: None,
-            observation: Observation::Refused(Refusal::Unreadable),
+            observation: Observation::Refused(FileRefusal::Unreadable),
         }
     }
 

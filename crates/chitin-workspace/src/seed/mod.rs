@@ -14,7 +14,7 @@ pub use state::{
 pub use templates::{ADDITIONAL_TEMPLATES, TEMPLATES, TemplateError, Templates, template};
 
 use chitin_contract::{Contract, Evidence, PendingInUse, SeedState, VanishedRule};
-use chitin_guard::{Links, ReadPolicy, Root, WriteError, Written};
+use chitin_guard::{LinkPolicy, ReadPolicy, Root, WriteError, WriteOutcome};
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -272,8 +272,8 @@ impl Seeded {
         templates: &Templates,
     ) -> Result<(), WriteError> {
         match root.write_new(Path::new(name), templates.get(name))? {
-            Written::Created => self.created.push(name),
-            Written::AlreadyThere => self.kept.push(name),
+            WriteOutcome::Created => self.created.push(name),
+            WriteOutcome::AlreadyThere => self.kept.push(name),
         }
         Ok(())
     }
@@ -336,7 +336,7 @@ fn retire(root: &Root, now: &str) -> Result<PathBuf, WriteError> {
             format!("-{attempt}")
         };
         let to = Path::new(RETIRED).join(format!("BOOTSTRAP-{stamp}{suffix}.md"));
-        if root.rename_new(Path::new(BOOTSTRAP), &to)? == Written::Created {
+        if root.rename_new(Path::new(BOOTSTRAP), &to)? == WriteOutcome::Created {
             return Ok(root.path().join(to));
         }
     }
@@ -361,18 +361,22 @@ fn shows_use(root: &Root, in_use: &[Evidence], templates: &Templates) -> bool {
 /// Looks for one sign of use.
 fn shows(root: &Root, evidence: Evidence, templates: &Templates) -> bool {
     // Through links, wherever they lead: a link to nothing is no sign of use.
-    let exists = |name: &str| root.walk(Path::new(name), &Links::Anywhere).is_ok();
+    let exists = |name: &str| root.walk(Path::new(name), &LinkPolicy::Anywhere).is_ok();
     match evidence {
         Evidence::MemoryDirectory => exists("memory"),
         Evidence::MemoryFile => exists("MEMORY.md"),
         Evidence::Git => exists(".git"),
         Evidence::Skills => root
-            .list(Path::new("skills"), &Links::EndInside, MAX_SKILLS_LOOKED_AT)
+            .list(
+                Path::new("skills"),
+                &LinkPolicy::EndInside,
+                MAX_SKILLS_LOOKED_AT,
+            )
             .unwrap_or_default()
             .iter()
             .any(|entry| {
                 let file = Path::new("skills").join(&entry.name).join("SKILL.md");
-                root.walk(&file, &Links::EndInside).is_ok()
+                root.walk(&file, &LinkPolicy::EndInside).is_ok()
             }),
         Evidence::IdentityEdited => is_edited(root, "IDENTITY.md", templates),
         Evidence::UserEdited => is_edited(root, "USER.md", templates),

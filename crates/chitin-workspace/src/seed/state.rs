@@ -3,7 +3,7 @@
 use super::attest::Attestation;
 use super::{BOOTSTRAP, SeedRequest, is_in_use};
 use chitin_contract::{PendingInUse, SeedState};
-use chitin_guard::{EntryKind, ReadPolicy, Root, WriteError};
+use chitin_guard::{DirectoryEntryKind, ReadPolicy, Root, WriteError};
 use chitin_protocol::text::is_blank_js;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -108,8 +108,8 @@ pub(super) fn check_place(root: &Root, request: &SeedRequest<'_>) -> Result<(), 
         return Ok(());
     }
     for (place, wanted) in [
-        (compat::DIRECTORY, EntryKind::Directory),
-        (compat::FILE, EntryKind::File),
+        (compat::DIRECTORY, DirectoryEntryKind::Directory),
+        (compat::FILE, DirectoryEntryKind::File),
     ] {
         if root
             .kind(Path::new(place))

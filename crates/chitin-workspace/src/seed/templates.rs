@@ -1,6 +1,6 @@
 //! The texts that a new workspace starts with: ours, or the user's own in their place.
 
-use chitin_guard::{Links, ReadError, ReadPolicy, Root};
+use chitin_guard::{LinkPolicy, ReadError, ReadPolicy, Root};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -108,7 +108,7 @@ impl Templates {
         };
         let root = Root::open(directory).map_err(unusable)?;
         let entries = root
-            .list(Path::new(""), &Links::EndInside, MAX_ENTRIES)
+            .list(Path::new(""), &LinkPolicy::EndInside, MAX_ENTRIES)
             .map_err(unusable)?;
         let names = TEMPLATES.iter().map(|(name, _)| *name);
         let names: Vec<&'static str> = names.chain(ADDITIONAL_TEMPLATES).collect();

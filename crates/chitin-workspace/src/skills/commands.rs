@@ -1,6 +1,6 @@
 //! Skills as slash commands (S60–S64).
 
-use super::front_matter::FrontMatter;
+use super::front_matter::SkillFrontMatter;
 use super::metadata::Invocation;
 use super::skill::Skill;
 use chitin_contract::SkillRules;
@@ -80,7 +80,7 @@ pub struct CommandParts<'a> {
     /// The skill's description.
     pub description: &'a str,
     /// The skill's front matter.
-    pub front_matter: &'a FrontMatter,
+    pub front_matter: &'a SkillFrontMatter,
 }
 
 /// Gives each of the described skills a command of its own.
@@ -153,7 +153,7 @@ fn command_description(part: CommandParts<'_>, rules: &SkillRules) -> String {
     }
 }
 
-fn dispatch(front_matter: &FrontMatter) -> Option<ToolDispatch> {
+fn dispatch(front_matter: &SkillFrontMatter) -> Option<ToolDispatch> {
     let either = |dashed: &str, underscored: &str| {
         let value = front_matter
             .get(dashed)

@@ -1,14 +1,14 @@
 //! Finding skills in every root and merging them by precedence (S1, S2, S8, S9).
 
 use super::order::Names;
-use super::problem::Severity;
+use super::problem::ProblemSeverity;
 use super::roots::{SkillPlaces, SkillRoot};
 use super::scan::{self, ScanContext};
 use super::skill::{Shadowed, Skill, SkillSet};
 use chitin_config::ChitinSettings;
 use chitin_contract::{LinkedRoots, SkillRules, SkillSource};
-use chitin_guard::{EntryKind, Links, ReadError, Root};
-use chitin_protocol::record::Refusal;
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, ReadError, Root};
+use chitin_protocol::record::FileRefusal;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -130,11 +130,11 @@ pub fn discover(
         if leaves_workspace(&root, places) {
             let (severity, message) = match rules.linked_roots {
                 LinkedRoots::Followed => (
-                    Severity::Warning,
+                    ProblemSeverity::Warning,
                     "The directory is a link that leaves the workspace, so its skills come from outside.",
                 ),
                 LinkedRoots::Refused => (
-                    Severity::Error,
+                    ProblemSeverity::Error,
                     "The directory is a link that leaves the workspace, so its skills are not used.",
                 ),
             };
@@ -185,11 +185,11 @@ fn leaves_workspace(root: &SkillRoot, places: &SkillPlaces) -> bool {
         return false;
     };
     // A plain directory on a plain way needs no walk.
-    workspace.kind(relative) != Some(EntryKind::Directory)
+    workspace.kind(relative) != Some(DirectoryEntryKind::Directory)
         && matches!(
-            workspace.walk(relative, &Links::TrustedRoots(places.trusted.clone())),
+            workspace.walk(relative, &LinkPolicy::TrustedRoots(places.trusted.clone())),
             Err(ReadError::Refused {
-                reason: Refusal::OutsideRoot,
+                reason: FileRefusal::OutsideRoot,
                 ..
             })
         )

@@ -14,11 +14,11 @@ const MAX_LINE_KEYS: usize = 1_000;
 
 /// The front matter of a skill: keys and their values, which are always text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FrontMatter {
+pub struct SkillFrontMatter {
     entries: Vec<(String, String)>,
 }
 
-impl FrontMatter {
+impl SkillFrontMatter {
     /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries
@@ -47,7 +47,7 @@ impl FrontMatter {
     }
 }
 
-impl FromIterator<(String, String)> for FrontMatter {
+impl FromIterator<(String, String)> for SkillFrontMatter {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(entries: I) -> Self {
         let mut front_matter = Self::default();
         for (key, value) in entries {
@@ -57,7 +57,7 @@ impl FromIterator<(String, String)> for FrontMatter {
     }
 }
 
-impl Serialize for FrontMatter {
+impl Serialize for SkillFrontMatter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
     }
@@ -81,7 +81,7 @@ pub struct FrontMatterError {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParsedFrontMatter {
     /// The keys and values.
-    pub values: FrontMatter,
+    pub values: SkillFrontMatter,
     /// Why the block is not well formed although the contract reads it all the same.
     pub tolerated: Option<FrontMatterError>,
 }
@@ -268,8 +268,8 @@ fn strip_quotes(value: &str) -> &str {
 }
 
 /// Merges both readings: YAML wins key by key, except that inline text with a colon stays as it is written (S11, S14).
-fn merge(mapping: Vec<(String, Yaml)>, by_line: Vec<Line>) -> FrontMatter {
-    let mut merged = FrontMatter::default();
+fn merge(mapping: Vec<(String, Yaml)>, by_line: Vec<Line>) -> SkillFrontMatter {
+    let mut merged = SkillFrontMatter::default();
     for (raw_key, value) in mapping {
         let key = trim_js(&raw_key);
         if key.is_empty() {

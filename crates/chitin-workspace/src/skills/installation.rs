@@ -6,7 +6,7 @@ use super::roots::SkillPlaces;
 use chitin_config::env::Env;
 use chitin_config::home;
 use chitin_contract::{Contract, ReleaseSkills};
-use chitin_guard::{Hardlinks, Links, ReadPolicy, Root};
+use chitin_guard::{Hardlinks, LinkPolicy, ReadPolicy, Root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -162,7 +162,7 @@ impl Installation {
         let Ok(root) = Root::open(&extensions) else {
             return Vec::new();
         };
-        let inside = Links::EveryHopInside;
+        let inside = LinkPolicy::EveryHopInside;
         let listed = root.list(Path::new(""), &inside, MAX_PLUGINS);
         let mut names: Vec<_> = listed
             .unwrap_or_default()

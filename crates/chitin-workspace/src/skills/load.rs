@@ -3,14 +3,15 @@
 use super::compat::SKILL_FILE;
 use super::front_matter::parse_front_matter;
 use super::metadata::{Invocation, Metadata};
-use super::problem::{Severity, SkillProblem};
+use super::problem::{ProblemSeverity, SkillProblem};
 use super::scan::{self, ScanContext, sentence};
 use super::skill::Skill;
 use chitin_contract::{SkillFileLink, SkillSource};
 use chitin_guard::{
-    Entry, EntryKind, FileRead, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
+    DirectoryEntry, DirectoryEntryKind, FileRead, Hardlinks, LinkPolicy, Oversized, ReadError,
+    ReadPolicy, Root,
 };
-use chitin_protocol::record::Refusal;
+use chitin_protocol::record::FileRefusal;
 use chitin_protocol::text::trim_js;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,7 @@ impl Candidate {
         if relative.as_os_str().is_empty() {
             return Some(Self::root(base));
         }
-        let end = base.walk(relative, &Links::Anywhere).ok()?;
+        let end = base.walk(relative, &LinkPolicy::Anywhere).ok()?;
         Some(Self {
             relative: relative.to_path_buf(),
             name: relative.to_string_lossy().into_owned(),
@@ -79,7 +80,7 @@ pub(super) fn directory_at(base: &Root, relative: &Path) -> PathBuf {
 }
 
 /// What a candidate came to.
-pub(super) enum Found {
+pub(super) enum LoadedSkill {
     /// A skill.
     Skill(Box<Skill>),
     /// It has no SKILL.md.
@@ -89,17 +90,17 @@ pub(super) enum Found {
 }
 
 /// Makes a candidate of a directory entry; links are followed to see whether they lead to a directory.
-pub(super) fn child(base: &Root, below: &Path, entry: &Entry) -> Option<Candidate> {
+pub(super) fn child(base: &Root, below: &Path, entry: &DirectoryEntry) -> Option<Candidate> {
     let relative = below.join(&entry.name);
     let real = match entry.kind {
-        EntryKind::Directory => None,
-        EntryKind::Link => {
-            let end = base.walk(&relative, &Links::Anywhere).ok()?;
-            Some(end.path).filter(|_| end.kind == EntryKind::Directory)
+        DirectoryEntryKind::Directory => None,
+        DirectoryEntryKind::Link => {
+            let end = base.walk(&relative, &LinkPolicy::Anywhere).ok()?;
+            Some(end.path).filter(|_| end.kind == DirectoryEntryKind::Directory)
         }
-        EntryKind::File | EntryKind::Other => return None,
+        DirectoryEntryKind::File | DirectoryEntryKind::Other => return None,
     };
-    if entry.kind == EntryKind::Link && real.is_none() {
+    if entry.kind == DirectoryEntryKind::Link && real.is_none() {
         return None;
     }
     Some(Candidate {
@@ -113,7 +114,7 @@ pub(super) fn child(base: &Root, below: &Path, entry: &Entry) -> Option<Candidat
 pub(super) fn children_below(
     group: &Candidate,
     base: &Root,
-    entries: &[Entry],
+    entries: &[DirectoryEntry],
     context: &mut ScanContext<'_>,
 ) -> Vec<Candidate> {
     let mut children = scan::children(base, &group.relative, entries, context);
@@ -142,10 +143,10 @@ impl OpenDirectory<'_> {
         }
     }
 
-    pub(super) fn list(&self, limit: usize) -> Result<Vec<Entry>, ReadError> {
+    pub(super) fn list(&self, limit: usize) -> Result<Vec<DirectoryEntry>, ReadError> {
         match self {
-            Self::Beneath(base, relative) => base.list(relative, &Links::Refuse, limit),
-            Self::Elsewhere(root) => root.list(Path::new(""), &Links::Refuse, limit),
+            Self::Beneath(base, relative) => base.list(relative, &LinkPolicy::Refuse, limit),
+            Self::Elsewhere(root) => root.list(Path::new(""), &LinkPolicy::Refuse, limit),
         }
     }
 }
@@ -168,7 +169,7 @@ fn open_exactly(real: &Path) -> Result<Root, ReadError> {
     }
     Err(ReadError::Refused {
         path: real.to_path_buf(),
-        reason: Refusal::Unstable,
+        reason: FileRefusal::Unstable,
     })
 }
 
@@ -186,7 +187,7 @@ pub(super) fn is_admitted(
         || context.is_link_target(real);
     if !admitted {
         let directory = candidate.directory(base);
-        let is_link = base.kind(&candidate.relative) == Some(EntryKind::Link);
+        let is_link = base.kind(&candidate.relative) == Some(DirectoryEntryKind::Link);
         report_escape(&directory, is_link, context);
     }
     admitted
@@ -205,13 +206,17 @@ pub(super) fn report_escape(path: &Path, is_link: bool, context: &mut ScanContex
         (false, false) => "path-escape",
     };
     let message = "The directory lies outside its root, so it is not used.".to_owned();
-    context.report(Severity::Error, code, path, message);
+    context.report(ProblemSeverity::Error, code, path, message);
 }
 
 /// Reads a candidate's SKILL.md, once.
-pub(super) fn load(base: &Root, candidate: &Candidate, context: &mut ScanContext<'_>) -> Found {
+pub(super) fn load(
+    base: &Root,
+    candidate: &Candidate,
+    context: &mut ScanContext<'_>,
+) -> LoadedSkill {
     if !is_admitted(base, candidate, context) {
-        return Found::Refused;
+        return LoadedSkill::Refused;
     }
     let given = candidate.directory(base);
     match read_file(base, candidate, context) {
@@ -228,7 +233,7 @@ pub(super) fn load(base: &Root, candidate: &Candidate, context: &mut ScanContext
         }
         Err(error) => {
             if error.is_missing() {
-                return Found::NoFile;
+                return LoadedSkill::NoFile;
             }
             let (code, message) = match &error {
                 ReadError::Refused { reason, .. } => {
@@ -238,30 +243,37 @@ pub(super) fn load(base: &Root, candidate: &Candidate, context: &mut ScanContext
                     ("unreadable", sentence(&error))
                 }
             };
-            context.report(Severity::Error, code, &given.join(SKILL_FILE), message);
-            Found::Refused
+            context.report(
+                ProblemSeverity::Error,
+                code,
+                &given.join(SKILL_FILE),
+                message,
+            );
+            LoadedSkill::Refused
         }
     }
 }
 
 /// Says why a file that is there was not read.
-fn refusal(reason: Refusal, max_bytes: u64) -> String {
+fn refusal(reason: FileRefusal, max_bytes: u64) -> String {
     match reason {
-        Refusal::OutsideRoot => "The file is a link that leaves the skill's directory.".to_owned(),
-        Refusal::Dangling => "The file is a link to nothing.".to_owned(),
-        Refusal::Loop => "The file is a link that never ends.".to_owned(),
-        Refusal::NotAFile => "It is not a regular file.".to_owned(),
-        Refusal::Hardlinked => {
+        FileRefusal::OutsideRoot => {
+            "The file is a link that leaves the skill's directory.".to_owned()
+        }
+        FileRefusal::Dangling => "The file is a link to nothing.".to_owned(),
+        FileRefusal::Loop => "The file is a link that never ends.".to_owned(),
+        FileRefusal::NotAFile => "It is not a regular file.".to_owned(),
+        FileRefusal::Hardlinked => {
             "The file has a second name, which this source may not have.".to_owned()
         }
-        Refusal::LinkNotAllowed => {
+        FileRefusal::LinkNotAllowed => {
             "The file is a link, which this contract does not follow.".to_owned()
         }
-        Refusal::TooLarge => {
+        FileRefusal::TooLarge => {
             format!("The file is larger than {max_bytes} bytes, so it is not read.")
         }
-        Refusal::Unstable => "The file changed while it was read.".to_owned(),
-        Refusal::Unreadable => "The file cannot be read.".to_owned(),
+        FileRefusal::Unstable => "The file changed while it was read.".to_owned(),
+        FileRefusal::Unreadable => "The file cannot be read.".to_owned(),
     }
 }
 
@@ -283,8 +295,8 @@ fn read_file(
     };
     let in_directory = |directory: &Path| {
         let links = match context.rules.file_link {
-            SkillFileLink::Refuse => Links::Refuse,
-            SkillFileLink::InsideSkill => Links::EndInside,
+            SkillFileLink::Refuse => LinkPolicy::Refuse,
+            SkillFileLink::InsideSkill => LinkPolicy::EndInside,
         };
         open_exactly(directory)?.read(Path::new(SKILL_FILE), &policy(links))
     };
@@ -292,9 +304,9 @@ fn read_file(
         return in_directory(real);
     }
     let relative = candidate.relative.join(SKILL_FILE);
-    match base.read(&relative, &policy(Links::Refuse)) {
+    match base.read(&relative, &policy(LinkPolicy::Refuse)) {
         Err(ReadError::Refused {
-            reason: Refusal::LinkNotAllowed,
+            reason: FileRefusal::LinkNotAllowed,
             ..
         }) if context.rules.file_link == SkillFileLink::InsideSkill => {
             in_directory(&base.real_path().join(&candidate.relative))
@@ -308,14 +320,14 @@ fn read_skill(
     directory: PathBuf,
     file: &FileRead,
     context: &mut ScanContext<'_>,
-) -> Found {
+) -> LoadedSkill {
     let path = directory.join(SKILL_FILE);
     let text = String::from_utf8_lossy(&file.bytes);
     let parsed = match parse_front_matter(&text, context.rules) {
         Ok(parsed) => parsed,
         Err(error) => {
             context.problems.push(SkillProblem {
-                severity: Severity::Error,
+                severity: ProblemSeverity::Error,
                 code: error.code,
                 source: context.source,
                 path,
@@ -323,12 +335,12 @@ fn read_skill(
                 column: Some(error.column),
                 message: format!("The front matter is not well formed: {}.", error.message),
             });
-            return Found::Refused;
+            return LoadedSkill::Refused;
         }
     };
     if let Some(error) = parsed.tolerated {
         context.problems.push(SkillProblem {
-            severity: Severity::Warning,
+            severity: ProblemSeverity::Warning,
             code: error.code,
             source: context.source,
             path: path.clone(),
@@ -360,7 +372,7 @@ fn read_skill(
             ("no-name", "The skill has no name, so it is not used.")
         };
         context.problems.push(SkillProblem {
-            severity: Severity::Error,
+            severity: ProblemSeverity::Error,
             code,
             source: context.source,
             path,
@@ -368,17 +380,17 @@ fn read_skill(
             column: None,
             message: message.to_owned(),
         });
-        return Found::Refused;
+        return LoadedSkill::Refused;
     }
     let metadata = Metadata::read(&values, context.rules).unwrap_or_else(|error| {
         let message = format!(
             "The metadata is not JSON5, so what the skill needs is not known: {}.",
             error.message
         );
-        context.report(Severity::Warning, "bad-metadata", &path, message);
+        context.report(ProblemSeverity::Warning, "bad-metadata", &path, message);
         None
     });
-    Found::Skill(Box::new(Skill {
+    LoadedSkill::Skill(Box::new(Skill {
         name: name.to_owned(),
         description: description.to_owned(),
         source: context.source,

@@ -1,6 +1,6 @@
 //! What a skill says about itself beyond name and description: the release's member of `metadata`, and the invocation flags.
 
-use super::front_matter::FrontMatter;
+use super::front_matter::SkillFrontMatter;
 use super::install::InstallSpec;
 use super::yaml_value::js_number;
 use chitin_contract::SkillRules;
@@ -76,13 +76,13 @@ pub struct Invocation {
 
 impl Metadata {
     /// Reads the metadata of a front matter; `None` when there is none, or it is malformed.
-    pub fn from_front_matter(front_matter: &FrontMatter, rules: &SkillRules) -> Option<Self> {
+    pub fn from_front_matter(front_matter: &SkillFrontMatter, rules: &SkillRules) -> Option<Self> {
         Self::read(front_matter, rules).ok().flatten()
     }
 
     /// Reads the metadata of a front matter, and tells no metadata from what is not JSON5.
     pub fn read(
-        front_matter: &FrontMatter,
+        front_matter: &SkillFrontMatter,
         rules: &SkillRules,
     ) -> Result<Option<Self>, MalformedMetadata> {
         let Some(text) = front_matter.get("metadata").filter(|text| !text.is_empty()) else {
@@ -146,7 +146,7 @@ impl Requirements {
 
 impl Invocation {
     /// Reads the flags of a front matter.
-    pub fn from_front_matter(front_matter: &FrontMatter) -> Self {
+    pub fn from_front_matter(front_matter: &SkillFrontMatter) -> Self {
         let flag = |key: &str, default: bool| {
             front_matter.get(key).map_or(default, |text| {
                 match trim_js(text).to_lowercase().as_str() {

@@ -30,11 +30,11 @@ pub use commands::{
 };
 pub use discover::{DiscoverOptions, discover};
 pub use eligibility::{Eligibility, Ineligible, RemoteNodes, this_platform};
-pub use front_matter::{FrontMatter, FrontMatterError, ParsedFrontMatter, parse_front_matter};
+pub use front_matter::{FrontMatterError, ParsedFrontMatter, SkillFrontMatter, parse_front_matter};
 pub use install::{InstallKind, InstallSpec};
 pub use installation::{Installation, Release, ReleaseChoice};
 pub use metadata::{Invocation, MalformedMetadata, Metadata, Requirements};
 pub use order::Names;
-pub use problem::{NO_DESCRIPTION, Severity, SkillProblem};
+pub use problem::{NO_DESCRIPTION, ProblemSeverity, SkillProblem};
 pub use roots::{SkillPlaces, SkillRoot};
 pub use skill::{Shadowed, Skill, SkillSet};

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SkillProblem {
     /// How bad it is.
-    pub severity: Severity,
+    pub severity: ProblemSeverity,
     /// A short name for programs.
     pub code: &'static str,
     /// The source it was met in.
@@ -33,14 +33,14 @@ pub const NO_DESCRIPTION: &str = "no-description";
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Severity {
+pub enum ProblemSeverity {
     /// The skill is there all the same.
     Warning,
     /// A skill is lost.
     Error,
 }
 
-impl fmt::Display for Severity {
+impl fmt::Display for ProblemSeverity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Warning => "warning",

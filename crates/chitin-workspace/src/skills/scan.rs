@@ -2,14 +2,14 @@
 
 use super::compat::{SKILL_FILE, SKILLS_DIRECTORY};
 use super::discover::Limits;
-use super::load::{self, Candidate, Found};
+use super::load::{self, Candidate, LoadedSkill};
 use super::order::Names;
-use super::problem::{Severity, SkillProblem};
+use super::problem::{ProblemSeverity, SkillProblem};
 use super::skill::Skill;
 use chitin_contract::{
     HiddenDirectories, NestedRoot, RootFile, SkillRules, SkillSource, SourceLimit,
 };
-use chitin_guard::{Entry, EntryKind, Links, ReadError, Root};
+use chitin_guard::{DirectoryEntry, DirectoryEntryKind, LinkPolicy, ReadError, Root};
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(super) struct ScanContext<'a> {
 impl ScanContext<'_> {
     pub(super) fn report(
         &mut self,
-        severity: Severity,
+        severity: ProblemSeverity,
         code: &'static str,
         path: &Path,
         message: String,
@@ -86,16 +86,21 @@ pub(super) fn read_named(
         let candidate = Candidate::of_file(&base, file);
         let found = match candidate {
             Some(candidate) => load::load(&base, &candidate, context),
-            None => Found::NoFile,
+            None => LoadedSkill::NoFile,
         };
         match found {
-            Found::Skill(skill) => skills.push(*skill),
-            Found::NoFile => {
+            LoadedSkill::Skill(skill) => skills.push(*skill),
+            LoadedSkill::NoFile => {
                 let message =
                     format!("An adapter names this file, and there is no `{SKILL_FILE}`.");
-                context.report(Severity::Error, "missing", &workspace.join(file), message);
+                context.report(
+                    ProblemSeverity::Error,
+                    "missing",
+                    &workspace.join(file),
+                    message,
+                );
             }
-            Found::Refused => {}
+            LoadedSkill::Refused => {}
         }
     }
     skills
@@ -107,7 +112,12 @@ pub(super) fn scan_root(directory: &Path, context: &mut ScanContext<'_>) -> Vec<
         Ok(root) => root,
         Err(error) => {
             if !error.is_missing() && !is_not_a_directory(&error) {
-                context.report(Severity::Error, "unreadable", directory, sentence(&error));
+                context.report(
+                    ProblemSeverity::Error,
+                    "unreadable",
+                    directory,
+                    sentence(&error),
+                );
             }
             return Vec::new();
         }
@@ -149,7 +159,7 @@ enum Nested {
 }
 
 /// Decides whether `skills` inside the root takes its place.
-fn nested_root(root: &Root, entries: &[Entry], context: &mut ScanContext<'_>) -> Nested {
+fn nested_root(root: &Root, entries: &[DirectoryEntry], context: &mut ScanContext<'_>) -> Nested {
     let Some(base) = open_nested(root, entries) else {
         return Nested::No;
     };
@@ -179,15 +189,15 @@ fn nested_root(root: &Root, entries: &[Entry], context: &mut ScanContext<'_>) ->
     Nested::Refused
 }
 
-fn open_nested(root: &Root, entries: &[Entry]) -> Option<Root> {
+fn open_nested(root: &Root, entries: &[DirectoryEntry]) -> Option<Root> {
     let entry = entries
         .iter()
         .find(|entry| entry.name == SKILLS_DIRECTORY)?;
     match entry.kind {
-        EntryKind::Directory | EntryKind::Link => {
+        DirectoryEntryKind::Directory | DirectoryEntryKind::Link => {
             Root::open(&root.path().join(SKILLS_DIRECTORY)).ok()
         }
-        EntryKind::File | EntryKind::Other => None,
+        DirectoryEntryKind::File | DirectoryEntryKind::Other => None,
     }
 }
 
@@ -212,7 +222,7 @@ fn holds_skill(root: &Root, depth: usize, beside: Beside, context: &ScanContext<
             return false;
         }
         lists -= 1;
-        let Ok(entries) = root.list(&at, &Links::EndInside, MAX_ENTRIES) else {
+        let Ok(entries) = root.list(&at, &LinkPolicy::EndInside, MAX_ENTRIES) else {
             continue;
         };
         if level > 0 && has_skill_file(&entries) {
@@ -228,15 +238,15 @@ fn holds_skill(root: &Root, depth: usize, beside: Beside, context: &ScanContext<
             }
             let below = at.join(&entry.name);
             match (entry.kind, beside) {
-                (EntryKind::Directory, _) => queue.push_back((below, level + 1)),
-                (EntryKind::Link, Beside::Counted) => return true,
-                (EntryKind::Link, Beside::Followed) => {
+                (DirectoryEntryKind::Directory, _) => queue.push_back((below, level + 1)),
+                (DirectoryEntryKind::Link, Beside::Counted) => return true,
+                (DirectoryEntryKind::Link, Beside::Followed) => {
                     let file = below.join(SKILL_FILE);
-                    if level == 0 && root.walk(&file, &Links::Anywhere).is_ok() {
+                    if level == 0 && root.walk(&file, &LinkPolicy::Anywhere).is_ok() {
                         return true;
                     }
                 }
-                (EntryKind::File | EntryKind::Other, _) => {}
+                (DirectoryEntryKind::File | DirectoryEntryKind::Other, _) => {}
             }
         }
     }
@@ -245,7 +255,7 @@ fn holds_skill(root: &Root, depth: usize, beside: Beside, context: &ScanContext<
 
 fn scan_base(
     base: &Root,
-    entries: &[Entry],
+    entries: &[DirectoryEntry],
     nested: bool,
     context: &mut ScanContext<'_>,
 ) -> Vec<Skill> {
@@ -285,7 +295,7 @@ fn load_all(base: &Root, candidates: Vec<Candidate>, context: &mut ScanContext<'
     for candidate in candidates {
         if skills.len() >= limit {
             context.report(
-                Severity::Warning,
+                ProblemSeverity::Warning,
                 "truncated",
                 base.path(),
                 format!(
@@ -294,7 +304,7 @@ fn load_all(base: &Root, candidates: Vec<Candidate>, context: &mut ScanContext<'
             );
             break;
         }
-        if let Found::Skill(skill) = load::load(base, &candidate, context) {
+        if let LoadedSkill::Skill(skill) = load::load(base, &candidate, context) {
             skills.push(*skill);
         }
     }
@@ -343,8 +353,8 @@ fn load_part(
         .iter()
         .filter_map(
             |candidate| match load::load(base, candidate, &mut context) {
-                Found::Skill(skill) => Some(*skill),
-                Found::NoFile | Found::Refused => None,
+                LoadedSkill::Skill(skill) => Some(*skill),
+                LoadedSkill::NoFile | LoadedSkill::Refused => None,
             },
         )
         .collect();
@@ -354,8 +364,8 @@ fn load_part(
 fn load_whole_root(base: &Root, context: &mut ScanContext<'_>) -> Option<Skill> {
     let candidate = Candidate::root(base);
     match load::load(base, &candidate, context) {
-        Found::Skill(skill) => Some(*skill),
-        Found::NoFile | Found::Refused => None,
+        LoadedSkill::Skill(skill) => Some(*skill),
+        LoadedSkill::NoFile | LoadedSkill::Refused => None,
     }
 }
 
@@ -404,7 +414,7 @@ fn search_groups(
         }
         if lists == 0 {
             context.report(
-                Severity::Warning,
+                ProblemSeverity::Warning,
                 "truncated",
                 base.path(),
                 "The root holds more directories than are searched; some skills may be missing."
@@ -414,7 +424,7 @@ fn search_groups(
         }
         if !searched.insert(candidate.real_path(base)) {
             context.report(
-                Severity::Warning,
+                ProblemSeverity::Warning,
                 "linked-twice",
                 &load::directory_at(base, &candidate.relative),
                 "The link leads to a directory that is searched already, so it is not followed."
@@ -441,7 +451,7 @@ fn search_groups(
 pub(super) fn children(
     base: &Root,
     below: &Path,
-    entries: &[Entry],
+    entries: &[DirectoryEntry],
     context: &mut ScanContext<'_>,
 ) -> Vec<Candidate> {
     let mut children: Vec<Candidate> = entries
@@ -456,7 +466,7 @@ pub(super) fn children(
     };
     if children.len() > limit {
         context.report(
-            Severity::Warning,
+            ProblemSeverity::Warning,
             "truncated",
             &load::directory_at(base, below),
             format!(
@@ -487,27 +497,40 @@ fn is_visible(name: &OsStr, rules: &SkillRules) -> bool {
     }
 }
 
-pub(super) fn has_skill_file(entries: &[Entry]) -> bool {
+pub(super) fn has_skill_file(entries: &[DirectoryEntry]) -> bool {
     entries.iter().any(|entry| entry.name == SKILL_FILE)
 }
 
 /// Tells whether the base holds a SKILL.md that leads somewhere.
-fn exists_in(base: &Root, entries: &[Entry]) -> bool {
+fn exists_in(base: &Root, entries: &[DirectoryEntry]) -> bool {
     entries
         .iter()
         .find(|entry| entry.name == SKILL_FILE)
         .is_some_and(|entry| match entry.kind {
-            EntryKind::Link => base.walk(Path::new(SKILL_FILE), &Links::Anywhere).is_ok(),
-            EntryKind::File | EntryKind::Directory | EntryKind::Other => true,
+            DirectoryEntryKind::Link => base
+                .walk(Path::new(SKILL_FILE), &LinkPolicy::Anywhere)
+                .is_ok(),
+            DirectoryEntryKind::File
+            | DirectoryEntryKind::Directory
+            | DirectoryEntryKind::Other => true,
         })
 }
 
-fn list(root: &Root, relative: &Path, context: &mut ScanContext<'_>) -> Option<Vec<Entry>> {
-    match root.list(relative, &Links::EndInside, MAX_ENTRIES) {
+fn list(
+    root: &Root,
+    relative: &Path,
+    context: &mut ScanContext<'_>,
+) -> Option<Vec<DirectoryEntry>> {
+    match root.list(relative, &LinkPolicy::EndInside, MAX_ENTRIES) {
         Ok(entries) => Some(entries),
         Err(error) => {
             let path = load::directory_at(root, relative);
-            context.report(Severity::Error, "unreadable", &path, sentence(&error));
+            context.report(
+                ProblemSeverity::Error,
+                "unreadable",
+                &path,
+                sentence(&error),
+            );
             None
         }
     }

@@ -1,8 +1,8 @@
 //! One skill, and the set of all of them.
 
-use super::front_matter::FrontMatter;
+use super::front_matter::SkillFrontMatter;
 use super::metadata::{Invocation, Metadata};
-use super::problem::{Severity, SkillProblem};
+use super::problem::{ProblemSeverity, SkillProblem};
 use chitin_contract::SkillSource;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub struct Skill {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
     /// Its front matter.
-    pub front_matter: FrontMatter,
+    pub front_matter: SkillFrontMatter,
     /// The size of SKILL.md in bytes.
     pub bytes: usize,
 }
@@ -78,6 +78,6 @@ impl SkillSet {
     pub fn has_errors(&self) -> bool {
         self.problems
             .iter()
-            .any(|problem| problem.severity == Severity::Error)
+            .any(|problem| problem.severity == ProblemSeverity::Error)
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Message {
+pub struct ConversationMessage {
     /// Who speaks.
     pub role: String,
     /// What is said.
@@ -15,7 +15,7 @@ pub struct Message {
     pub tool_call_id: Option<String>,
 }
 
-impl Message {
+impl ConversationMessage {
     /// Reads one line. A line without a role or without content is `None`.
     pub fn parse(line: &str) -> Option<Self> {
         if is_blank(line) {

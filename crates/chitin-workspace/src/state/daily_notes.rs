@@ -5,7 +5,7 @@
 
 use super::compat::NOTES_DIRECTORY;
 use super::reader::StateError;
-use chitin_guard::{ReadError, Root, Written};
+use chitin_guard::{ReadError, Root, WriteOutcome};
 use chitin_protocol::text::is_blank_js;
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ impl DailyNotes {
             .append(&file, format!("{gap}{text}\n").as_bytes())?;
         Ok(Appended {
             lines: text.lines().filter(|line| !is_blank_js(line)).count(),
-            is_new: made == Written::Created,
+            is_new: made == WriteOutcome::Created,
         })
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// One remembered thing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct StateEntry {
     /// What it is known by.
     pub id: String,
     /// When it was noted.
@@ -35,7 +35,7 @@ impl Stamp<'_> {
     }
 }
 
-impl Entry {
+impl StateEntry {
     /// Reads one line. Anything else than an entry that starts at the first column is `None`.
     pub fn parse(line: &str) -> Option<Self> {
         let (head, content) = line.strip_prefix(ENTRY_START)?.split_once(']')?;
@@ -103,12 +103,12 @@ mod tests {
     #[test]
     fn an_entry_is_read_back_as_it_was_written() {
         let at = "2026-03-01T10:00:00.5Z".parse().unwrap();
-        let line = Entry::line(Stamp { id: "a-1", at }, "likes tea\r\nand cake");
+        let line = StateEntry::line(Stamp { id: "a-1", at }, "likes tea\r\nand cake");
         assert_eq!(
             line,
             "- [id:a-1|at:2026-03-01T10:00:00.5Z] likes tea and cake\n"
         );
-        let entry = Entry::parse(line.trim_end()).unwrap();
+        let entry = StateEntry::parse(line.trim_end()).unwrap();
         assert_eq!(
             (entry.id.as_str(), entry.content.as_str()),
             ("a-1", "likes tea and cake")

@@ -15,9 +15,9 @@ mod name;
 mod reader;
 mod writer;
 
-pub use conversation::Message;
+pub use conversation::ConversationMessage;
 pub use daily_notes::{Appended, DailyNotes, daily_note};
-pub use entry::{Entry, Stamp};
+pub use entry::{Stamp, StateEntry};
 pub use name::{Name, NameError};
-pub use reader::{Owner, Rules, State, StateError};
+pub use reader::{Owner, State, StateError, StateRules};
 pub use writer::{Promotion, StateWriter};

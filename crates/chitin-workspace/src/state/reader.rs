@@ -1,11 +1,11 @@
 //! Reading kept state.
 
 use super::compat::{FACTS_FILE, NOTES_DIRECTORY};
-use super::conversation::Message;
-use super::entry::Entry;
+use super::conversation::ConversationMessage;
+use super::entry::StateEntry;
 use super::name::{Name, NameError};
-use crate::adapter::{Sections, TextFile, Warning, system_prompt};
-use chitin_guard::{Links, ReadError, Root, WriteError};
+use crate::adapter::{AdapterWarning, Sections, TextFile, system_prompt};
+use chitin_guard::{LinkPolicy, ReadError, Root, WriteError};
 use jiff::civil::Date;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub enum StateError {
     },
     /// A file is there and cannot be read, so it is not rewritten either.
     #[error(transparent)]
-    Unreadable(Warning),
+    Unreadable(AdapterWarning),
     /// The state directory cannot be opened.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -77,7 +77,7 @@ impl<'a> Owner<'a> {
 /// The rules that hold for a user and an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Rules {
+pub struct StateRules {
     /// The four texts as one prompt.
     pub system_prompt: String,
     /// The text of `IDENTITY.md`.
@@ -89,7 +89,7 @@ pub struct Rules {
     /// The text of `AGENTS.md`.
     pub operating_rules: String,
     /// What was there and could not be read.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<AdapterWarning>,
 }
 
 /// Reads what is kept beneath one directory.
@@ -107,7 +107,7 @@ impl State {
     }
 
     /// Returns the rules: an agent's own files before those of the root, and of a user only the user's own profile.
-    pub fn rules(&self, user: Option<&str>, agent: Option<&str>) -> Result<Rules, StateError> {
+    pub fn rules(&self, user: Option<&str>, agent: Option<&str>) -> Result<StateRules, StateError> {
         let agent_directory = match agent {
             Some(agent) => Some(Path::new("agents").join(Name::agent(agent)?.as_str())),
             None => None,
@@ -135,7 +135,7 @@ impl State {
         let persona = own_or_root("SOUL.md");
         let operating_rules = own_or_root("AGENTS.md");
         let user_profile = TextFile::read(&self.root, &user_file).text_or_empty(&mut warnings);
-        Ok(Rules {
+        Ok(StateRules {
             system_prompt: system_prompt(Sections {
                 identity: &identity,
                 persona: &persona,
@@ -151,20 +151,20 @@ impl State {
     }
 
     /// Returns the facts, oldest first.
-    pub fn facts(&self, owner: Owner<'_>) -> Result<Vec<Entry>, StateError> {
-        Ok(Entry::parse_all(&self.text(&owner.facts_file())?))
+    pub fn facts(&self, owner: Owner<'_>) -> Result<Vec<StateEntry>, StateError> {
+        Ok(StateEntry::parse_all(&self.text(&owner.facts_file())?))
     }
 
     /// Returns the notes of a day, oldest first.
-    pub fn notes(&self, owner: Owner<'_>, day: Date) -> Result<Vec<Entry>, StateError> {
-        Ok(Entry::parse_all(&self.text(&owner.notes_file(day))?))
+    pub fn notes(&self, owner: Owner<'_>, day: Date) -> Result<Vec<StateEntry>, StateError> {
+        Ok(StateEntry::parse_all(&self.text(&owner.notes_file(day))?))
     }
 
     /// Returns the other agents that keep something about the same user here.
     pub fn other_agents(&self, owner: Owner<'_>) -> Result<Vec<String>, StateError> {
         let own = owner.directory();
         let agents = own.parent().unwrap_or(&own);
-        let entries = match self.root.list(agents, &Links::Refuse, MAX_AGENTS) {
+        let entries = match self.root.list(agents, &LinkPolicy::Refuse, MAX_AGENTS) {
             Ok(entries) => entries,
             Err(ReadError::Missing { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
@@ -177,8 +177,12 @@ impl State {
     }
 
     /// Returns a conversation.
-    pub fn conversation(&self, agent: &str, session: &str) -> Result<Vec<Message>, StateError> {
-        Ok(Message::parse_all(
+    pub fn conversation(
+        &self,
+        agent: &str,
+        session: &str,
+    ) -> Result<Vec<ConversationMessage>, StateError> {
+        Ok(ConversationMessage::parse_all(
             &self.text(&conversation_file(agent, session)?)?,
         ))
     }

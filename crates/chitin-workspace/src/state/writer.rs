@@ -4,11 +4,11 @@
 //! replace a file in one step, so that a crash leaves the old bytes or the new ones. One writer serialises its own calls;
 //! let only one process at a time remove from the same memory.
 
-use super::conversation::Message;
-use super::entry::{Entry, Stamp};
+use super::conversation::ConversationMessage;
+use super::entry::{Stamp, StateEntry};
 use super::reader::{Owner, StateError, conversation_file, read_text};
 use crate::adapter::text::{is_blank, lines};
-use chitin_guard::{Links, ReadError, Root};
+use chitin_guard::{LinkPolicy, ReadError, Root};
 use jiff::civil::Date;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ impl StateWriter {
         owner: Owner<'_>,
         stamp: Stamp<'_>,
         content: &str,
-    ) -> Result<Entry, StateError> {
+    ) -> Result<StateEntry, StateError> {
         self.add(&owner.facts_file(), stamp, content)
     }
 
@@ -66,7 +66,7 @@ impl StateWriter {
         day: Date,
         stamp: Stamp<'_>,
         content: &str,
-    ) -> Result<Entry, StateError> {
+    ) -> Result<StateEntry, StateError> {
         self.add(&owner.notes_file(day), stamp, content)
     }
 
@@ -88,14 +88,14 @@ impl StateWriter {
         let _alone = self.rewrite_alone();
         let notes = read_text(&self.root, &owner.notes_file(day))?;
         let Some(note) = lines(&notes)
-            .filter_map(Entry::parse)
+            .filter_map(StateEntry::parse)
             .find(|note| note.id == id)
         else {
             return Ok(Promotion::NoSuchNote);
         };
         let facts = read_text(&self.root, &owner.facts_file())?;
         let is_fact = lines(&facts)
-            .filter_map(Entry::parse)
+            .filter_map(StateEntry::parse)
             .any(|fact| fact.id == note.id);
         if !is_fact {
             let stamp = Stamp {
@@ -103,7 +103,7 @@ impl StateWriter {
                 at: note.at,
             };
             let mut changed = closed(&facts);
-            changed.push_str(&Entry::line(stamp, &note.content));
+            changed.push_str(&StateEntry::line(stamp, &note.content));
             self.make_parent(&owner.facts_file())?;
             self.root.replace(&owner.facts_file(), changed.as_bytes())?;
         }
@@ -131,7 +131,7 @@ impl StateWriter {
 
     /// Lists a directory that may be absent.
     fn names(&self, directory: &Path) -> Result<Vec<String>, StateError> {
-        let entries = match self.root.list(directory, &Links::Refuse, MAX_NAMES) {
+        let entries = match self.root.list(directory, &LinkPolicy::Refuse, MAX_NAMES) {
             Ok(entries) => entries,
             Err(ReadError::Missing { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error.into()),
@@ -145,12 +145,13 @@ impl StateWriter {
     fn copy_entries(&self, from: &Path, to: &Path) -> Result<usize, StateError> {
         let known = read_text(&self.root, to)?;
         let known_ids: HashSet<String> = lines(&known)
-            .filter_map(Entry::parse)
+            .filter_map(StateEntry::parse)
             .map(|entry| entry.id)
             .collect();
         let text = read_text(&self.root, from)?;
-        let is_new =
-            |line: &&str| Entry::parse(line).is_some_and(|entry| !known_ids.contains(&entry.id));
+        let is_new = |line: &&str| {
+            StateEntry::parse(line).is_some_and(|entry| !known_ids.contains(&entry.id))
+        };
         let new: Vec<&str> = lines(&text).filter(is_new).collect();
         if !new.is_empty() {
             self.make_parent(to)?;
@@ -165,12 +166,12 @@ impl StateWriter {
         &self,
         agent: &str,
         session: &str,
-        message: &Message,
+        message: &ConversationMessage,
     ) -> Result<(), StateError> {
         self.append(&conversation_file(agent, session)?, &message.line())
     }
 
-    fn add(&self, file: &Path, stamp: Stamp<'_>, content: &str) -> Result<Entry, StateError> {
+    fn add(&self, file: &Path, stamp: Stamp<'_>, content: &str) -> Result<StateEntry, StateError> {
         if is_blank(content) {
             return Err(StateError::Entry {
                 reason: "it says nothing",
@@ -181,9 +182,9 @@ impl StateWriter {
                 reason: "its id could not be read back",
             });
         }
-        let line = Entry::line(stamp, content);
+        let line = StateEntry::line(stamp, content);
         self.append(file, &line)?;
-        Entry::parse(line.trim_end_matches('\n')).ok_or(StateError::Entry {
+        StateEntry::parse(line.trim_end_matches('\n')).ok_or(StateError::Entry {
             reason: "its instant could not be read back",
         })
     }
@@ -217,7 +218,7 @@ impl StateWriter {
         let before = read_text(&self.root, file)?;
         let (mut kept, mut removed) = (String::with_capacity(before.len()), 0);
         for line in lines(&before) {
-            if Entry::parse(line).is_some_and(|entry| entry.id == id) {
+            if StateEntry::parse(line).is_some_and(|entry| entry.id == id) {
                 removed += 1;
             } else {
                 kept.push_str(line);

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 /// One change, or many that came close together. A hint where to look: only a load knows what really changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct WorkspaceChange {
     /// The paths that were touched, relative to the root, each with what was last seen of it.
     pub paths: BTreeMap<PathBuf, Hint>,
     /// Whether `paths` may be incomplete, so that everything has to be looked at.
     pub rescan: bool,
     /// How the directories are followed at this moment.
-    pub coverage: Coverage,
+    pub coverage: WatchCoverage,
 }
 
 /// What seems to have happened to a path.
@@ -39,7 +39,7 @@ impl Hint {
 
 /// How changes are noticed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Coverage {
+pub enum WatchCoverage {
     /// The operating system reports changes in every directory.
     #[default]
     Events,
@@ -54,7 +54,7 @@ pub enum Coverage {
     Partial,
 }
 
-impl Coverage {
+impl WatchCoverage {
     /// Tells whether a user who was told the one should be told the other.
     pub(super) fn is_news_after(&self, before: &Self) -> bool {
         std::mem::discriminant(self) != std::mem::discriminant(before)

@@ -1,6 +1,6 @@
 //! What was heard and not yet dealt with, in bounded memory.
 
-use super::change::{Change, Coverage, Hint};
+use super::change::{Hint, WatchCoverage, WorkspaceChange};
 use super::options::WatchOptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(super) struct Inbox {
 struct State {
     paths: BTreeMap<PathBuf, Hint>,
     rescan: bool,
-    coverage: Coverage,
+    coverage: WatchCoverage,
     /// When the first and the last thing of the change that is being gathered was heard.
     heard: Option<(Instant, Instant)>,
     moved: BTreeSet<PathBuf>,
@@ -36,7 +36,7 @@ struct State {
 #[derive(Debug)]
 pub(super) enum Task {
     /// Hand the change to the caller.
-    Deliver(Change),
+    Deliver(WorkspaceChange),
     /// Look at everything that no event tells of.
     Check,
     /// The root, or something on the way to it, was moved, made or removed; or events were lost.
@@ -98,7 +98,7 @@ impl Inbox {
     }
 
     /// Tells how the directories are followed from now on; the caller hears of it when the answer is a new one.
-    pub(super) fn set_coverage(&self, coverage: Coverage) {
+    pub(super) fn set_coverage(&self, coverage: WatchCoverage) {
         self.update(|state| {
             if coverage.is_news_after(&state.coverage) {
                 state.hear();
@@ -108,7 +108,7 @@ impl Inbox {
         });
     }
 
-    pub(super) fn coverage(&self) -> Coverage {
+    pub(super) fn coverage(&self) -> WatchCoverage {
         self.lock().coverage
     }
 
@@ -169,9 +169,9 @@ impl State {
         Some((last + debounce).min(first + max_delay))
     }
 
-    fn take_change(&mut self) -> Change {
+    fn take_change(&mut self) -> WorkspaceChange {
         self.heard = None;
-        Change {
+        WorkspaceChange {
             paths: std::mem::take(&mut self.paths),
             rescan: std::mem::take(&mut self.rescan),
             coverage: self.coverage,

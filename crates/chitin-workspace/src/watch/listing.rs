@@ -1,6 +1,6 @@
 //! A directory remembered by the fingerprints of its entries, where the operating system reports nothing.
 
-use chitin_guard::{EntryKind, Fingerprint, Links, Root};
+use chitin_guard::{DirectoryEntryKind, Fingerprint, LinkPolicy, Root};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 /// The entries of one directory at one time.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Listing {
-    entries: BTreeMap<OsString, (EntryKind, Option<Fingerprint>)>,
+    entries: BTreeMap<OsString, (DirectoryEntryKind, Option<Fingerprint>)>,
     is_whole: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Difference {
 impl Listing {
     /// Takes down a directory beneath the root. Past the limit, or when it cannot be read, nothing is taken down.
     pub(super) fn take(root: &Root, directory: &Path, limit: usize) -> Self {
-        let Ok(found) = root.list(directory, &Links::Refuse, limit) else {
+        let Ok(found) = root.list(directory, &LinkPolicy::Refuse, limit) else {
             return Self {
                 entries: BTreeMap::new(),
                 is_whole: false,
@@ -73,8 +73,8 @@ impl Listing {
 }
 
 fn compare(
-    before: &(EntryKind, Option<Fingerprint>),
-    now: &(EntryKind, Option<Fingerprint>),
+    before: &(DirectoryEntryKind, Option<Fingerprint>),
+    now: &(DirectoryEntryKind, Option<Fingerprint>),
 ) -> Option<Difference> {
     if before == now {
         return None;
@@ -87,5 +87,5 @@ fn compare(
         return Some(Difference::Replaced);
     }
     // The times of a directory move with every name in it; what it holds is compared on its own.
-    (now.0 != EntryKind::Directory).then_some(Difference::Written)
+    (now.0 != DirectoryEntryKind::Directory).then_some(Difference::Written)
 }

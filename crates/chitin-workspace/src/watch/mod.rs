@@ -1,6 +1,6 @@
 //! Tells when a workspace may have changed.
 //!
-//! In: the path of a workspace, which need not exist yet. Out: a [`Change`] when things have been quiet for a moment, and at
+//! In: the path of a workspace, which need not exist yet. Out: a [`WorkspaceChange`] when things have been quiet for a moment, and at
 //! the latest after a bounded delay. A change is a hint: it names paths, it never reads them, and only
 //! [`Loader::load`](crate::load::Loader::load) knows what is different. Editors that replace files, directories that are
 //! renamed, removed and made again, and a root that is exchanged as a whole are all followed.
@@ -16,19 +16,19 @@
 //! # drop(watcher); drop(changes); Ok(()) }
 //! ```
 
+mod backend;
 mod change;
 mod compat;
-mod ear;
 mod inbox;
 mod listing;
 mod options;
 mod scope;
 mod tree;
 
-pub use change::{Change, Coverage, Hint};
+pub use change::{Hint, WatchCoverage, WorkspaceChange};
 pub use options::WatchOptions;
 
-use ear::Ear;
+use backend::Ear;
 use inbox::{Inbox, Task};
 use scope::Scope;
 use std::io;
@@ -76,11 +76,11 @@ impl Watcher {
     ///
     /// `deliver` runs on the watcher's own thread, one change at a time. While it runs, what else happens is gathered.
     /// When the operating system's limits do not allow a watch, the watcher compares fingerprints instead and says so in
-    /// [`Change::coverage`]; that is no error.
+    /// [`WorkspaceChange::coverage`]; that is no error.
     pub fn new(
         path: &Path,
         options: &WatchOptions,
-        deliver: impl FnMut(Change) + Send + 'static,
+        deliver: impl FnMut(WorkspaceChange) + Send + 'static,
     ) -> Result<Self, WatchError> {
         let options = options.bounded();
         let climbs = |path: &Path| path.iter().any(|component| component == "..");
@@ -119,7 +119,7 @@ impl Watcher {
     }
 
     /// Returns how the directories are followed at this moment.
-    pub fn coverage(&self) -> Coverage {
+    pub fn coverage(&self) -> WatchCoverage {
         self.inbox.coverage()
     }
 }
@@ -137,7 +137,12 @@ impl Drop for Watcher {
     }
 }
 
-fn work(inbox: &Inbox, mut tree: Tree, interval: Duration, mut deliver: impl FnMut(Change)) {
+fn work(
+    inbox: &Inbox,
+    mut tree: Tree,
+    interval: Duration,
+    mut deliver: impl FnMut(WorkspaceChange),
+) {
     let mut next_check = Instant::now() + interval;
     loop {
         match inbox.wait(next_check) {

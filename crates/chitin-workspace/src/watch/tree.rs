@@ -3,12 +3,12 @@
 //! Every directory gets a watch of its own, from our own walk: so their number is bounded, `node_modules` costs nothing
 //! and no link is followed. What gets no watch is compared by fingerprint.
 
-use super::change::{Coverage, Hint};
+use super::change::{Hint, WatchCoverage};
 use super::inbox::Inbox;
 use super::listing::{Difference, Listing};
 use super::options::WatchOptions;
 use super::scope::Scope;
-use chitin_guard::{EntryKind, Links, Root};
+use chitin_guard::{DirectoryEntryKind, LinkPolicy, Root};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -130,7 +130,7 @@ impl Tree {
             }
             // Always a fresh watch: the old one may belong to a directory that was moved away from this name.
             self.let_go(path);
-            if root.kind(path) == Some(EntryKind::Directory) {
+            if root.kind(path) == Some(DirectoryEntryKind::Directory) {
                 self.follow(&root, path.clone(), Entries::New);
                 done = Some(path);
             }
@@ -218,7 +218,7 @@ impl Tree {
             }
             // The watch first: an entry that appears after the listing is heard of.
             let watched = self.watch(&self.root.join(&directory));
-            let Ok(found) = root.list(&directory, &Links::Refuse, MAX_ENTRIES) else {
+            let Ok(found) = root.list(&directory, &LinkPolicy::Refuse, MAX_ENTRIES) else {
                 if entries == Entries::New {
                     self.inbox.rescan();
                 }
@@ -230,7 +230,7 @@ impl Tree {
                 if entries == Entries::New && self.scope.reports(&path) {
                     self.inbox.touch(&path, Hint::Appeared);
                 }
-                if entry.kind == EntryKind::Directory && self.scope.follows(&path) {
+                if entry.kind == DirectoryEntryKind::Directory && self.scope.follows(&path) {
                     waiting.push(path);
                 }
             }
@@ -240,8 +240,8 @@ impl Tree {
 
     /// Follows a directory whose names cannot be read, or are too many.
     fn follow_unlisted(&mut self, root: &Root, directory: PathBuf, watched: bool) {
-        let is_there =
-            directory.as_os_str().is_empty() || root.kind(&directory) == Some(EntryKind::Directory);
+        let is_there = directory.as_os_str().is_empty()
+            || root.kind(&directory) == Some(DirectoryEntryKind::Directory);
         if is_there {
             self.left_out |= watched;
             self.keep(root, directory, watched);
@@ -311,14 +311,14 @@ impl Tree {
             }
         }
         self.inbox.set_coverage(if left_out {
-            Coverage::Partial
+            WatchCoverage::Partial
         } else if directories > 0 {
-            Coverage::Polling {
+            WatchCoverage::Polling {
                 directories,
                 interval: self.interval,
             }
         } else {
-            Coverage::Events
+            WatchCoverage::Events
         });
     }
 }

@@ -8,11 +8,13 @@
 use chitin_config::env::Env;
 use chitin_test::TestEnv;
 use chitin_workspace::adapter::{
-    AdapterError, AdapterRegistry, AgentDefinition, NativeAdapter, OpenClawAdapter, Part,
-    Precedence, Warning, WorkspaceAdapter, compose, location,
+    AdapterError, AdapterRegistry, AdapterWarning, AgentDefinition, DefinitionPart, NativeAdapter,
+    OpenClawAdapter, Precedence, WorkspaceAdapter, compose, location,
 };
-use chitin_workspace::extensions::permissions::{self, Decision, Request, Usage};
-use chitin_workspace::extensions::runtime::{self, Endpoint, Overrides};
+use chitin_workspace::extensions::permissions::{
+    self, CallerUsage, MessageDecision, PermissionRequest,
+};
+use chitin_workspace::extensions::runtime::{self, Overrides, SuggestedEndpoint};
 use chitin_workspace::extensions::{mcp, skills};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -127,7 +129,11 @@ fn a_refused_file_is_empty_and_says_why() {
     );
     assert_eq!(definition.system_prompt, "");
     assert!(definition.skill_paths.is_empty());
-    let warnings: Vec<_> = definition.warnings.iter().map(Warning::to_string).collect();
+    let warnings: Vec<_> = definition
+        .warnings
+        .iter()
+        .map(AdapterWarning::to_string)
+        .collect();
     insta::assert_snapshot!(env.redact(&warnings.join("\n")), @r"
     `$TEST_ENV/workspace/IDENTITY.md` is taken as empty: `$TEST_ENV/workspace/IDENTITY.md` is refused: it is not a regular file
     `$TEST_ENV/workspace/SOUL.md` is taken as empty: `$TEST_ENV/workspace/SOUL.md` is refused: it is larger than the contract reads
@@ -283,23 +289,23 @@ fn several_workspaces_make_one_agent_and_every_part_says_where_it_came_from() {
         permissions::parse(agent.extensions.get("PERMISSIONS.md").unwrap(), "bee").unwrap();
     assert_eq!(permissions.policies.len(), 2);
     let ask = |message| {
-        let request = Request {
+        let request = PermissionRequest {
             message,
             roles: &[],
             now: jiff::Timestamp::UNIX_EPOCH,
         };
-        permissions.decide(request, &Usage::default())
+        permissions.decide(request, &CallerUsage::default())
     };
-    assert_eq!(ask("longer than five"), Decision::Admit);
+    assert_eq!(ask("longer than five"), MessageDecision::Admit);
     assert_ne!(
         ask("sink"),
-        Decision::Admit,
+        MessageDecision::Admit,
         "a denial is never lost by composing"
     );
     let calc = composed
         .provenance
         .iter()
-        .find(|one| one.part == Part::Skill("calc".to_owned()))
+        .find(|one| one.part == DefinitionPart::Skill("calc".to_owned()))
         .unwrap();
     assert_eq!(calc.from, [env.path().join("mine")]);
     assert_eq!(calc.hidden, [env.path().join("team")]);
@@ -319,13 +325,13 @@ fn a_catastrophic_pattern_refuses_instead_of_hanging() {
         r"allow-regex: ((a|aa)+)\1{5}$(?<!a)",
     ] {
         let permissions = permissions::parse(line, "bee").unwrap();
-        let request = Request {
+        let request = PermissionRequest {
             message: &text,
             roles: &[],
             now: jiff::Timestamp::UNIX_EPOCH,
         };
-        let decision = permissions.decide(request, &Usage::default());
-        assert!(matches!(decision, Decision::Refuse { .. }), "{line}");
+        let decision = permissions.decide(request, &CallerUsage::default());
+        assert!(matches!(decision, MessageDecision::Refuse { .. }), "{line}");
     }
 }
 
@@ -333,17 +339,17 @@ fn a_catastrophic_pattern_refuses_instead_of_hanging() {
 fn limits_count_what_was_let_through() {
     let permissions =
         permissions::parse("rate-limit: 2/60\nconcurrency-limit: 1\n", "bee").unwrap();
-    let mut usage = Usage::default();
-    let at = |second: i64, usage: &mut Usage| {
+    let mut usage = CallerUsage::default();
+    let at = |second: i64, usage: &mut CallerUsage| {
         let now = jiff::Timestamp::from_second(second).unwrap();
-        let request = Request {
+        let request = PermissionRequest {
             message: "hi",
             roles: &[],
             now,
         };
         match permissions.admit(request, usage) {
-            Decision::Admit => "admitted".to_owned(),
-            Decision::Refuse { by, .. } => by,
+            MessageDecision::Admit => "admitted".to_owned(),
+            MessageDecision::Refuse { by, .. } => by,
         }
     };
     assert_eq!(at(0, &mut usage), "admitted");
@@ -360,12 +366,12 @@ fn a_time_window_knows_midnight_weekends_and_summer_time() {
     }
     let inside = |line: &str, instant: &str| {
         let permissions = permissions::parse(&format!("time-window: {line}"), "bee").unwrap();
-        let request = Request {
+        let request = PermissionRequest {
             message: "hi",
             roles: &[],
             now: instant.parse().unwrap(),
         };
-        permissions.decide(request, &Usage::default()) == Decision::Admit
+        permissions.decide(request, &CallerUsage::default()) == MessageDecision::Admit
     };
     assert!(inside("09:00-17:00", "2026-03-02T09:00:00Z"));
     assert!(
@@ -408,7 +414,7 @@ fn settings_belong_to_one_agent() {
     let overrides = Overrides::new(&properties, &env);
     let first = runtime::apply("mode: local\ntemperature: 9\nstop: a,,b\n", overrides, None);
     let first_settings = first.settings.unwrap();
-    assert_eq!(first_settings.endpoint, Endpoint::Local);
+    assert_eq!(first_settings.endpoint, SuggestedEndpoint::Local);
     assert_eq!(
         (first_settings.temperature, first.warnings.len()),
         (Some(2.0), 1)
@@ -516,8 +522,8 @@ proptest! {
         let _ = mcp::parse(&text);
         let _ = runtime::apply(&text, Overrides::new(&BTreeMap::new(), &Env::default()), None);
         if let Ok(permissions) = permissions::parse(&text, "bee") {
-            let request = Request { message: &text, roles: &[], now: jiff::Timestamp::UNIX_EPOCH };
-            let _ = permissions.decide(request, &Usage::default());
+            let request = PermissionRequest { message: &text, roles: &[], now: jiff::Timestamp::UNIX_EPOCH };
+            let _ = permissions.decide(request, &CallerUsage::default());
         }
     }
 }

@@ -7,7 +7,9 @@
 use chitin_guard::ReadPolicy;
 use chitin_test::TestEnv;
 use chitin_workspace::extensions::channels::ChannelFilter;
-use chitin_workspace::extensions::permissions::{self, Decision, Request, Usage};
+use chitin_workspace::extensions::permissions::{
+    self, CallerUsage, MessageDecision, PermissionRequest,
+};
 use chitin_workspace::extensions::suggestion::{Suggestion, suggest};
 use chitin_workspace::extensions::{LiveFile, LiveText, Position};
 use jiff::Timestamp;
@@ -18,17 +20,17 @@ fn policy() -> ReadPolicy {
 }
 
 fn decide(text: &str, message: &str) -> (&'static str, Option<usize>) {
-    let request = Request {
+    let request = PermissionRequest {
         message,
         roles: &["owner"],
         now: Timestamp::UNIX_EPOCH,
     };
     match permissions::parse(text, "main")
         .unwrap()
-        .decide(request, &Usage::default())
+        .decide(request, &CallerUsage::default())
     {
-        Decision::Admit => ("", None),
-        Decision::Refuse { rule, line, .. } => (rule, line),
+        MessageDecision::Admit => ("", None),
+        MessageDecision::Refuse { rule, line, .. } => (rule, line),
     }
 }
 

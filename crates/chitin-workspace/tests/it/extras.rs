@@ -3,7 +3,7 @@
 use chitin_contract::CANONICAL;
 use chitin_guard::Root;
 use chitin_test::TestEnv;
-use chitin_workspace::extras::{self, ExtraFiles, Reason};
+use chitin_workspace::extras::{self, ExtraFileRefusal, ExtraFiles};
 use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn a_pattern_without_end_is_reported_and_costs_nothing() {
     env.files([("a/AGENTS.md", "a")]);
     for hostile in ["**/".repeat(500_000), "{".repeat(1_000_000) + "*"] {
         let found = find(&env.workspace(), &hostile);
-        assert_eq!(found.diagnostics[0].reason, Reason::Io);
+        assert_eq!(found.diagnostics[0].reason, ExtraFileRefusal::Io);
     }
     let many = "**/".repeat(1_000) + "AGENTS.md";
     assert_eq!(contents(&find(&env.workspace(), &many)), ["a"]);

@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "files are edited between loads")]
 
 use chitin_contract::{CANONICAL, Contract, OPENCLAW_2026_4};
-use chitin_guard::{Hardlinks, Links};
+use chitin_guard::{Hardlinks, LinkPolicy};
 use chitin_test::TestEnv;
 use chitin_workspace::load::{LoadError, LoadOptions, Loader, Loaders, load};
 use chitin_workspace::snapshot::{RecordState, Workspace};
@@ -196,7 +196,7 @@ fn users_share_files_and_add_their_own_by_configuration() {
     )
     .unwrap();
     let options = LoadOptions {
-        links: Some(Links::TrustedRoots(vec![env.path().join("shared")])),
+        links: Some(LinkPolicy::TrustedRoots(vec![env.path().join("shared")])),
         hardlinks: Some(Hardlinks::Allow),
         root_files: vec![
             "RULES.md".into(),

@@ -6,7 +6,9 @@
 )]
 
 use chitin_test::TestEnv;
-use chitin_workspace::state::{Message, Owner, Promotion, Stamp, State, StateError, StateWriter};
+use chitin_workspace::state::{
+    ConversationMessage, Owner, Promotion, Stamp, State, StateError, StateWriter,
+};
 use jiff::civil::{Date, date};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -99,7 +101,7 @@ fn a_line_that_was_cut_off_does_not_swallow_the_next_one() {
         conversation,
         "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assi",
     );
-    let message = Message {
+    let message = ConversationMessage {
         role: "user".to_owned(),
         content: "still there?\u{7}".to_owned(),
         tool_call_id: None,
@@ -274,7 +276,7 @@ proptest! {
             let _ = writer.remove_fact(owner, "a");
             shown.push(format!("{:?}{:?}", state.facts(owner).ok(), state.notes(owner, DAY).ok()));
         }
-        let message = Message { role: id.clone(), content: id, tool_call_id: None };
+        let message = ConversationMessage { role: id.clone(), content: id, tool_call_id: None };
         let _ = writer.append_message(&agent, &session, &message);
         shown.push(format!("{:?}", state.conversation(&agent, &session).ok()));
         shown.push(format!("{:?}", state.rules(Some(&user), Some(&agent)).ok()));

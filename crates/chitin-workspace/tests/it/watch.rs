@@ -8,7 +8,9 @@ use chitin_contract::CANONICAL;
 use chitin_guard::Root;
 use chitin_test::TestEnv;
 use chitin_workspace::load::{LoadOptions, Loader};
-use chitin_workspace::watch::{Change, Coverage, Hint, WatchError, WatchOptions, Watcher};
+use chitin_workspace::watch::{
+    Hint, WatchCoverage, WatchError, WatchOptions, Watcher, WorkspaceChange,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -21,7 +23,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(15);
 
 struct Watched {
-    changes: Receiver<Change>,
+    changes: Receiver<WorkspaceChange>,
     watcher: Watcher,
 }
 
@@ -40,7 +42,7 @@ impl Watched {
     }
 
     /// Waits for a change that is what the test is about; others may come before it.
-    fn until(&self, is_it: impl Fn(&Change) -> bool) -> Change {
+    fn until(&self, is_it: impl Fn(&WorkspaceChange) -> bool) -> WorkspaceChange {
         let end = Instant::now() + PATIENCE;
         let mut seen = Vec::new();
         loop {
@@ -63,7 +65,7 @@ impl Watched {
     }
 
     /// Takes what is still on its way, until it is quiet for a few times the debounce.
-    fn drain(&self) -> Vec<Change> {
+    fn drain(&self) -> Vec<WorkspaceChange> {
         let mut drained = Vec::new();
         while let Ok(change) = self.changes.recv_timeout(Duration::from_millis(300)) {
             drained.push(change);
@@ -342,7 +344,7 @@ fn without_enough_watches_the_rest_is_compared_and_the_caller_is_told() {
     assert!(told.rescan);
     assert_eq!(told.coverage, watched.watcher.coverage());
     assert!(
-        matches!(told.coverage, Coverage::Polling { directories: 2.., interval } if interval == options.check_interval)
+        matches!(told.coverage, WatchCoverage::Polling { directories: 2.., interval } if interval == options.check_interval)
     );
     for path in ["SOUL.md", "skills/a/SKILL.md", "skills/b/SKILL.md"] {
         env.files([(path, "edited")]);
@@ -352,7 +354,7 @@ fn without_enough_watches_the_rest_is_compared_and_the_caller_is_told() {
     // Once the tree is small enough again, everything is watched.
     fs::remove_dir_all(env.workspace().join("skills/a")).unwrap();
     fs::remove_dir_all(env.workspace().join("skills/b")).unwrap();
-    watched.until(|change| change.coverage == Coverage::Events);
+    watched.until(|change| change.coverage == WatchCoverage::Events);
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! `chitin cache`: the local store of artifacts.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{count, short, size, state};
-use chitin_pack::store::{Checkup, Repair, Store, Sweep, Swept, Tagged, Usage};
+use chitin_pack::store::{Checkup, Store, StoreRepair, StoreUsage, Sweep, Swept, Tagged};
 use chitin_pack::{Digest, ExitKind};
 use chitin_runtime::Host;
 use clap::Subcommand;
@@ -57,7 +57,7 @@ struct Listed {
     #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
     directory: PathBuf,
     artifacts: Vec<Tagged>,
-    usage: Usage,
+    usage: StoreUsage,
     #[serde(skip)]
     shown: String,
 }
@@ -94,7 +94,7 @@ impl Args {
                     Ok(Exit::Success)
                 }
                 Some(Action::Remove { .. }) => {
-                    let error = CliError::new(Kind::User, "There is no store yet.");
+                    let error = CliError::new(FailureKind::User, "There is no store yet.");
                     Err(error.hint("`chitin pack` creates it"))
                 }
             };
@@ -108,9 +108,9 @@ impl Args {
             }),
             Some(Action::Check { repair }) => {
                 let how = if *repair {
-                    Repair::RemoveDamaged
+                    StoreRepair::RemoveDamaged
                 } else {
-                    Repair::Report
+                    StoreRepair::Report
                 };
                 let checkup = store.check(how)?;
                 printer.result(&Checked {
@@ -125,7 +125,7 @@ impl Args {
                     let Some(was) = store.untag(name)? else {
                         let message =
                             format!("There is no `{}` in the store.", plain(name, '\u{fffd}'));
-                        return Err(CliError::new(Kind::User, message)
+                        return Err(CliError::new(FailureKind::User, message)
                             .hint("`chitin cache` lists the names"));
                     };
                     removed.push((name.clone(), was.digest));

@@ -1,10 +1,10 @@
 //! `chitin check`: findings about a workspace, with severity, place and remedy.
 
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{self, Paint, Printer, Render};
-use chitin_check::{Finding, PlannedFix, Report, Rule, Severity, Summary};
+use chitin_check::{CheckReport, CheckRule, Finding, PlannedFix, Severity, Summary};
 use chitin_runtime::{Host, Setup, WorkspaceCheck};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -99,7 +99,7 @@ impl Args {
         })
     }
 
-    fn fixes(&self, loaded: &WorkspaceCheck, report: &Report) -> Vec<FixDone> {
+    fn fixes(&self, loaded: &WorkspaceCheck, report: &CheckReport) -> Vec<FixDone> {
         chitin_check::planned(&report.findings)
             .into_iter()
             .map(|planned| {
@@ -121,9 +121,9 @@ impl Args {
     }
 }
 
-fn find_rule(code: &str) -> Result<&'static Rule, CliError> {
+fn find_rule(code: &str) -> Result<&'static CheckRule, CliError> {
     chitin_check::rule(code).ok_or_else(|| {
-        CliError::new(Kind::Usage, format!("There is no rule `{code}`."))
+        CliError::new(FailureKind::Usage, format!("There is no rule `{code}`."))
             .hint("codes look like `CH601`; `chitin check` prints them with each finding")
     })
 }
@@ -141,7 +141,7 @@ struct Checked {
 #[derive(Debug, Serialize)]
 struct Body {
     #[serde(flatten)]
-    report: Report,
+    report: CheckReport,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<FixDone>,
 }
@@ -297,7 +297,7 @@ fn summary(summary: &Summary) -> String {
 #[derive(Debug, Serialize)]
 struct Explanation {
     #[serde(flatten)]
-    rule: &'static Rule,
+    rule: &'static CheckRule,
 }
 
 impl Render for Explanation {

@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::printer::{Paint, Render};
-use chitin_contract::{Difference, KnownDifference, Row};
+use chitin_contract::{ContractDifference, KnownDifference, Row};
 use chitin_runtime::contracts::find;
 use serde::Serialize;
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub(crate) enum Report {
     Two {
         left: &'static str,
         right: &'static str,
-        differences: Vec<Difference>,
+        differences: Vec<ContractDifference>,
     },
 }
 

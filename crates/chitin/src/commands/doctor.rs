@@ -1,7 +1,7 @@
 //! `chitin doctor`: is everything there that an agent needs to run here.
 
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use chitin_runtime::doctor::{DoctorCheck, DoctorVerdict, diagnose};
@@ -43,7 +43,7 @@ impl Args {
         let setup = Setup::find(host, &self.target.target(), &quiet)?;
         let Some(state) = chitin_home(host) else {
             return Err(
-                CliError::new(Kind::User, "Could not determine Chitin's home.")
+                CliError::new(FailureKind::User, "Could not determine Chitin's home.")
                     .hint("set `CHITIN_HOME` or `HOME`"),
             );
         };
@@ -51,13 +51,16 @@ impl Args {
             .enable_all()
             .build()
             .map_err(|error| {
-                CliError::new(Kind::Internal, "Could not set up the network client.")
-                    .caused_by(error)
+                CliError::new(
+                    FailureKind::Internal,
+                    "Could not set up the network client.",
+                )
+                .caused_by(error)
             })?;
         let checks = runtime.block_on(async {
             tokio::select! {
                 checks = diagnose(host, &setup, &state, self.model.as_deref(), self.offline) => Ok(checks),
-                _ = tokio::signal::ctrl_c() => Err(CliError::new(Kind::Interrupted, "Stopped.")),
+                _ = tokio::signal::ctrl_c() => Err(CliError::new(FailureKind::Interrupted, "Stopped.")),
             }
         })?;
         printer.result(&Report { checks })

@@ -1,7 +1,7 @@
 //! `chitin init`: seeds a workspace, only what is absent.
 
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::printer::{Paint, Printer, Render};
 use chitin_config::home;
 use chitin_runtime::Host;
@@ -167,7 +167,7 @@ fn unusable_templates(error: TemplateError) -> CliError {
         }
     };
     CliError::new(
-        Kind::User,
+        FailureKind::User,
         "Could not read the templates; nothing was written.",
     )
     .caused_by(error)
@@ -198,20 +198,21 @@ fn explain(error: SeedError, directory: &Path) -> CliError {
     let shown = directory.display();
     match error {
         SeedError::Vanished { .. } => CliError::new(
-            Kind::Refused,
+            FailureKind::Refused,
             format!("`{shown}` has lost its files; nothing was written."),
         )
         .caused_by(error)
         .hint("look for the files first: a backup, another disk, `git log`")
         .hint("`chitin init --reseed` starts again with templates"),
         SeedError::Write(error) => {
-            CliError::new(Kind::User, format!("Could not seed `{shown}`.")).caused_by(error)
+            CliError::new(FailureKind::User, format!("Could not seed `{shown}`.")).caused_by(error)
         }
-        SeedError::Git { source, .. } => {
-            CliError::new(Kind::User, "The files were written, but `git init` failed.")
-                .caused_by(source)
-                .hint("`--no-git` skips it")
-        }
+        SeedError::Git { source, .. } => CliError::new(
+            FailureKind::User,
+            "The files were written, but `git init` failed.",
+        )
+        .caused_by(source)
+        .hint("`--no-git` skips it"),
     }
 }
 

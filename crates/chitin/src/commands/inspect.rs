@@ -6,10 +6,10 @@ use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{
     Finder, NetworkArgs, RefreshArgs, count, known_as, short, size, until_interrupted,
 };
-use chitin_pack::inspect::{Depth, Inspection, LayerFacts, documents, inspect};
+use chitin_pack::inspect::{ArtifactInspection, InspectDepth, LayerFacts, documents, inspect};
 use chitin_pack::layer::LayerKind;
 use chitin_pack::reference::Reference;
-use chitin_pack::trust;
+use chitin_pack::signatures;
 use chitin_registry::ArtifactOrigin;
 use chitin_runtime::Host;
 use serde::Serialize;
@@ -62,7 +62,7 @@ enum Shown {
 struct Facts {
     source: ArtifactOrigin,
     #[serde(flatten)]
-    inspection: Inspection,
+    inspection: ArtifactInspection,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,13 +83,13 @@ impl Args {
             return printer.result(&Shown::Raw(documents(artifact)));
         }
         let depth = if self.files {
-            Depth::Files
+            InspectDepth::Files
         } else {
-            Depth::Counts
+            InspectDepth::Counts
         };
-        let subject = trust::subject_of(artifact);
+        let subject = signatures::subject_of(artifact);
         // Whose they are is `verify`'s to say; whether they hold can be said without a key.
-        let signatures = trust::check(&subject, &found.signatures, &[]);
+        let signatures = signatures::check(&subject, &found.signatures, &[]);
         let facts = Facts {
             source: found.origin,
             inspection: inspect(artifact, depth, signatures)?,
@@ -137,7 +137,7 @@ impl Render for Shown {
     }
 }
 
-fn facts_text(facts: &Inspection, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+fn facts_text(facts: &ArtifactInspection, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
     let tame = |text: &str| plain(text, '\u{fffd}');
     writeln!(
         out,
@@ -177,8 +177,11 @@ fn facts_text(facts: &Inspection, out: &mut dyn fmt::Write, paint: Paint) -> fmt
             for signature in &facts.signatures {
                 let said = |text: &Option<String>| tame(text.as_deref().unwrap_or("?"));
                 let line = match &signature.status {
-                    trust::Status::Invalid { reason } => format!("invalid: {}", tame(reason)),
-                    trust::Status::Valid { .. } | trust::Status::Untrusted => format!(
+                    signatures::SignatureStatus::Invalid { reason } => {
+                        format!("invalid: {}", tame(reason))
+                    }
+                    signatures::SignatureStatus::Valid { .. }
+                    | signatures::SignatureStatus::Untrusted => format!(
                         "{} at {}, key {}",
                         said(&signature.signer),
                         said(&signature.signed_at),

@@ -1,6 +1,6 @@
 //! `chitin login` and `chitin logout`: credentials for a registry.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::ship::{NetworkArgs, state, until_interrupted};
@@ -67,7 +67,7 @@ impl LoginArgs {
         let mut stdin = std::io::stdin();
         if stdin.is_terminal() {
             return Err(CliError::new(
-                Kind::Usage,
+                FailureKind::Usage,
                 "The password must come from a pipe or a file.",
             )
             .hint("`chitin login HOST --username NAME --password-stdin < FILE`"));
@@ -78,7 +78,7 @@ impl LoginArgs {
             .take(MOST_PASSWORD)
             .read_to_string(&mut text)
             .map_err(|error| {
-                CliError::new(Kind::Usage, "Could not read the password.").caused_by(error)
+                CliError::new(FailureKind::Usage, "Could not read the password.").caused_by(error)
             })?;
         let password = SecretString::from(text.trim_end_matches(['\r', '\n']));
         auth::login(&state(host)?, &self.registry, &self.username, &password)?;

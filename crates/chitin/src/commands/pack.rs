@@ -1,22 +1,23 @@
 //! `chitin pack`: a workspace becomes an artifact.
 
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{self, Finder, NetworkArgs, count, short, size};
 use chitin_guard::Root;
 use chitin_pack::artifact::Artifact;
 use chitin_pack::build::{
-    Annotations, BuildOptions, Built, LinkMode, MemoryFile, OutsidePaths, OwnLayers, Reuse, build,
+    Annotations, BuildOptions, Built, LinkMode, MemoryFileMode, OutsidePaths, OwnLayers, Reuse,
+    build,
 };
 use chitin_pack::compat::LOCK_FILE;
-use chitin_pack::definition::Entry;
+use chitin_pack::definition::DefinitionFile;
 use chitin_pack::layer::{LayerKind, MB};
 use chitin_pack::packages::Lock;
 use chitin_pack::secrets::refuse_secrets;
 use chitin_pack::store::{Export, Store, write_archive, write_layout};
-use chitin_pack::{Digest, Warning};
+use chitin_pack::{Digest, PackWarning};
 use chitin_runtime::{Host, PackRequest, Setup, shown};
 use serde::Serialize;
 use serde_json::json;
@@ -137,7 +138,7 @@ struct Packed {
     layers: Vec<Layer>,
     /// How many layers an earlier pack gave, unread.
     reused_layers: usize,
-    warnings: Vec<Warning>,
+    warnings: Vec<PackWarning>,
     /// What was left out at the root.
     left_out: Vec<String>,
     #[serde(
@@ -218,7 +219,7 @@ impl Args {
         let setup = Setup::find(host, &self.target.target(), &printer.notes())?;
         if !self.target.with.is_empty() {
             let message = "An artifact contains one workspace: `--with` cannot be packed.";
-            return Err(CliError::new(Kind::Usage, message)
+            return Err(CliError::new(FailureKind::Usage, message)
                 .hint("pack each workspace; list the others under `packages` in a definition"));
         }
         for other in &setup.with {
@@ -249,7 +250,7 @@ impl Args {
             .as_ref()
             .map_or_else(|| here.to_path_buf(), |given| host.env.resolve(given));
         let named = (!definition.is_empty()).then_some(definition);
-        let entry = Entry::load(&project, named)?;
+        let entry = DefinitionFile::load(&project, named)?;
         let mut options = self.options(host);
         let mut lock_file = None;
         let read = entry.definition()?;
@@ -271,7 +272,7 @@ impl Args {
     fn profile(&self, host: &Host, printer: &Printer, store: &Store) -> Result<Built, CliError> {
         let setup = Setup::find(
             host,
-            &chitin_runtime::Target {
+            &chitin_runtime::AgentTarget {
                 directory: None,
                 ..self.target.target()
             },
@@ -288,9 +289,9 @@ impl Args {
             author: self.author.clone(),
             license: self.license.clone(),
             memory_file: if self.memory_file {
-                MemoryFile::Pack
+                MemoryFileMode::Pack
             } else {
-                MemoryFile::Leave
+                MemoryFileMode::Leave
             },
             own_layers: if self.stax {
                 OwnLayers::Leave
@@ -367,7 +368,7 @@ fn unwritable(directory: &Path, error: impl std::error::Error + Send + Sync + 's
         "`{}` cannot be written.",
         directory.join(LOCK_FILE).display()
     );
-    CliError::new(Kind::User, message).caused_by(error)
+    CliError::new(FailureKind::User, message).caused_by(error)
 }
 
 impl From<&chitin_pack::build::BuiltLayer> for Layer {

@@ -5,8 +5,8 @@ use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::ship::{self, Finder, NetworkArgs, TrustArgs, count};
 use chitin_pack::reference::Reference;
-use chitin_pack::trust::Verdict;
-use chitin_pack::{Digest, Warning};
+use chitin_pack::signatures::SignatureVerdict;
+use chitin_pack::{Digest, PackWarning};
 use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
@@ -46,8 +46,8 @@ struct Pulled {
     layers: usize,
     /// How many packages came along.
     packages: usize,
-    signature: Option<Verdict>,
-    warnings: Vec<Warning>,
+    signature: Option<SignatureVerdict>,
+    warnings: Vec<PackWarning>,
 }
 
 impl Args {

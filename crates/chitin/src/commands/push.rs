@@ -1,6 +1,6 @@
 //! `chitin push`: an artifact goes to a registry.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::ship::{Bar, Finder, Moved, NetworkArgs, count, size, until_interrupted};
@@ -59,7 +59,7 @@ impl Args {
         // Without anything to send, it is the registry that gets nothing.
         let found = finder.find(&self.artifact).map_err(|error| {
             if error.class() == Some("missing-manifest") {
-                error.with_kind(Kind::Ship(ExitKind::Registry))
+                error.with_kind(FailureKind::Ship(ExitKind::Registry))
             } else {
                 error
             }

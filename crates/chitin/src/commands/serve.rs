@@ -1,10 +1,10 @@
 //! `chitin serve`: the gateway over HTTP and WebSocket.
 
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
-use crate::memory::{give_back, resident};
 use crate::printer::{Paint, Printer, Render};
+use crate::rss::{give_back, resident};
 use crate::serve::{Notifier, restart};
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::{AgentHost, Gateway, Surfaces};
@@ -93,8 +93,11 @@ impl Args {
         let configuration =
             Configuration::read(host, self.target.contract.as_deref(), &printer.notes())?;
         let state = chitin_home(host).ok_or_else(|| {
-            CliError::new(Kind::User, "Could not determine where to store sessions.")
-                .hint("set `CHITIN_HOME` or `HOME`")
+            CliError::new(
+                FailureKind::User,
+                "Could not determine where to store sessions.",
+            )
+            .hint("set `CHITIN_HOME` or `HOME`")
         })?;
         if self.target.directory.is_some() {
             let target = self.target.target();
@@ -113,7 +116,7 @@ impl Args {
             .enable_all()
             .build()
             .map_err(|error| {
-                CliError::new(Kind::Internal, "Could not start threads.").caused_by(error)
+                CliError::new(FailureKind::Internal, "Could not start threads.").caused_by(error)
             })?;
         let host = Arc::new(host.clone());
         let served =
@@ -140,7 +143,7 @@ impl Args {
         };
         let bound = bound.map_err(|error| {
             let hint = error.hint();
-            CliError::new(Kind::User, "Could not listen on the address.")
+            CliError::new(FailureKind::User, "Could not listen on the address.")
                 .caused_by(error)
                 .hint(hint)
         })?;
@@ -238,7 +241,7 @@ enum Told {
 fn told() -> Result<impl Future<Output = Told>, CliError> {
     let listen = |kind| {
         signal(kind).map_err(|error| {
-            CliError::new(Kind::Internal, "Could not listen for signals.").caused_by(error)
+            CliError::new(FailureKind::Internal, "Could not listen for signals.").caused_by(error)
         })
     };
     let mut pressed = listen(SignalKind::interrupt())?;

@@ -1,11 +1,11 @@
 //! `chitin sign`: put your name to an artifact, or make the key for it.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{Finder, NetworkArgs, count, place};
 use chitin_pack::Digest;
-use chitin_pack::trust::{PrivateKey, load_private_key, save_keys, sign};
+use chitin_pack::signatures::{PrivateKey, load_private_key, save_keys, sign};
 use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
@@ -69,7 +69,10 @@ impl Args {
             return printer.result(&make_key(host, file)?);
         }
         let (Some(artifact), Some(key)) = (&self.artifact, &self.key) else {
-            return Err(CliError::new(Kind::Usage, "Name an artifact and a key."));
+            return Err(CliError::new(
+                FailureKind::Usage,
+                "Name an artifact and a key.",
+            ));
         };
         let (directory, name) = place(host, key)?;
         let key = load_private_key(&directory, &name)?;

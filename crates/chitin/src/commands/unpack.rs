@@ -7,11 +7,11 @@ use crate::ship::{self, Finder, NetworkArgs, RefreshArgs, TrustArgs, count, size
 use chitin_pack::artifact::Artifact;
 use chitin_pack::compat::MEMORY_SURFACE;
 use chitin_pack::materialize::{
-    Action, ActionKind, ApplyOptions, How, Layout, MissingSurfaces, Mode, Options, Overwrite, Plan,
-    WriteLayer, apply, plan,
+    ActionKind, ApplyOptions, How, LayoutFidelity, LayoutMode, LayoutOptions, MissingSurfaces,
+    Overwrite, PlannedStep, UnpackPlan, WriteLayer, apply, plan,
 };
-use chitin_pack::trust::Verdict;
-use chitin_pack::{Digest, Warning};
+use chitin_pack::signatures::SignatureVerdict;
+use chitin_pack::{Digest, PackWarning};
 use chitin_registry::{ArtifactOrigin, WholeAgent};
 use chitin_runtime::Host;
 use serde::Serialize;
@@ -125,12 +125,12 @@ pub(crate) struct Unpacked {
     fidelity: &'static str,
     lossy: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    actions: Option<Vec<Action>>,
+    actions: Option<Vec<PlannedStep>>,
     written: Vec<String>,
     unchanged: usize,
     bytes: u64,
-    signature: Option<Verdict>,
-    warnings: Vec<Warning>,
+    signature: Option<SignatureVerdict>,
+    warnings: Vec<PackWarning>,
     #[serde(skip)]
     shown: String,
 }
@@ -179,7 +179,7 @@ impl Args {
 
     fn carry_out(
         &self,
-        plan: &Plan,
+        plan: &UnpackPlan,
         whole: &WholeAgent,
         unpacked: &mut Unpacked,
         host: &Host,
@@ -211,24 +211,24 @@ impl Args {
     }
 
     /// What the artifact's maker set, and over it what the command line says.
-    fn options(&self, artifact: &Artifact) -> Result<(Options, Vec<Warning>), CliError> {
+    fn options(&self, artifact: &Artifact) -> Result<(LayoutOptions, Vec<PackWarning>), CliError> {
         let adapter = self.adapter.as_deref();
-        let (preset, mut warnings) = Options::preset(artifact, adapter)?;
+        let (preset, mut warnings) = LayoutOptions::preset(artifact, adapter)?;
         let mut options = preset;
         if self.ignore_options {
-            options = Options {
+            options = LayoutOptions {
                 adapter: options.adapter,
                 config: options.config,
-                ..Options::default()
+                ..LayoutOptions::default()
             };
             warnings.clear();
         }
         if self.stax {
-            options.layout = Layout::Stax;
+            options.layout = LayoutFidelity::Stax;
         }
         match (self.exact, self.permissive) {
-            (true, _) => options.mode = Some(Mode::Exact),
-            (_, true) => options.mode = Some(Mode::Permissive),
+            (true, _) => options.mode = Some(LayoutMode::Exact),
+            (_, true) => options.mode = Some(LayoutMode::Permissive),
             _ => {}
         }
         for (off, layer) in [

@@ -5,7 +5,7 @@ use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{self, Finder, NetworkArgs, RefreshArgs, TrustArgs, short};
 use chitin_pack::Digest;
-use chitin_pack::trust::{Status, Verdict};
+use chitin_pack::signatures::{SignatureStatus, SignatureVerdict};
 use chitin_registry::ArtifactOrigin;
 use chitin_runtime::Host;
 use serde::Serialize;
@@ -41,7 +41,7 @@ struct Verified {
     source: ArtifactOrigin,
     digest: Digest,
     #[serde(flatten)]
-    verdict: Verdict,
+    verdict: SignatureVerdict,
 }
 
 impl Args {
@@ -71,7 +71,7 @@ impl Render for Verified {
         for signature in &self.verdict.signatures {
             let said = |text: &Option<String>| plain(text.as_deref().unwrap_or("?"), '\u{fffd}');
             let (word, more) = match &signature.status {
-                Status::Valid { key } => (
+                SignatureStatus::Valid { key } => (
                     paint.good("trusted"),
                     format!(
                         "{} at {}, key `{}`",
@@ -80,7 +80,7 @@ impl Render for Verified {
                         plain(key, '\u{fffd}')
                     ),
                 ),
-                Status::Untrusted => (
+                SignatureStatus::Untrusted => (
                     paint.warn("unknown"),
                     format!(
                         "{} at {}, key {}",
@@ -89,7 +89,9 @@ impl Render for Verified {
                         said(&signature.key_id)
                     ),
                 ),
-                Status::Invalid { reason } => (paint.bad("invalid"), plain(reason, '\u{fffd}')),
+                SignatureStatus::Invalid { reason } => {
+                    (paint.bad("invalid"), plain(reason, '\u{fffd}'))
+                }
             };
             writeln!(
                 out,

@@ -1,6 +1,6 @@
 //! Taking over from oneself: the new process gets the socket that the old one listened on, so that nobody who connects meanwhile is turned away.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use chitin_runtime::Host;
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -18,8 +18,11 @@ const REPLACED: &str = " (deleted)";
 /// Takes the socket that standard input is: systemd and a server before this one hand it over so.
 pub(crate) fn handed_over() -> Result<TcpListener, CliError> {
     let wrong = || {
-        CliError::new(Kind::User, "Standard input is not a listening socket.")
-            .hint("`--listen stdin` is for a systemd socket unit, with `StandardInput=socket`")
+        CliError::new(
+            FailureKind::User,
+            "Standard input is not a listening socket.",
+        )
+        .hint("`--listen stdin` is for a systemd socket unit, with `StandardInput=socket`")
     };
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
@@ -41,7 +44,7 @@ pub(crate) fn become_new(listener: TcpListener) -> CliError {
         .args(arguments)
         .stdin(Stdio::from(OwnedFd::from(listener)))
         .exec();
-    CliError::new(Kind::Internal, "The server could not restart.").caused_by(failed)
+    CliError::new(FailureKind::Internal, "The server could not restart.").caused_by(failed)
 }
 
 /// Returns this program's file, also after a newer one took its place.

@@ -7,7 +7,7 @@ use chitin_pack::Digest;
 use chitin_pack::compat::SIGNATURE;
 use chitin_pack::reference::Reference;
 use chitin_pack::store::Store;
-use chitin_registry::{ArtifactFinder, ArtifactSource, Refresh};
+use chitin_registry::{ArtifactFinder, ArtifactSource, RegistryRefresh};
 use chitin_runtime::Host;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl<'a> Finder<'a> {
     /// Asks registries for what was pulled before, if the user said so.
     pub(crate) const fn refreshing(mut self, arguments: RefreshArgs) -> Self {
         if arguments.refresh {
-            self.finder.refresh = Refresh::Always;
+            self.finder.refresh = RegistryRefresh::Always;
         }
         self
     }

@@ -15,11 +15,11 @@ pub(crate) use trust::TrustArgs;
 
 pub(crate) use crate::commands::{count, size};
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::printer::Printer;
 use chitin_pack::layer::LayerKind;
 use chitin_pack::store::Store;
-use chitin_pack::{Digest, Warning};
+use chitin_pack::{Digest, PackWarning};
 use chitin_runtime::Host;
 use chitin_runtime::chitin_home;
 use std::path::PathBuf;
@@ -28,8 +28,11 @@ use std::sync::Arc;
 /// Returns the directory that holds what Chitin itself remembers.
 pub(crate) fn state(host: &Host) -> Result<PathBuf, CliError> {
     chitin_home(host).ok_or_else(|| {
-        CliError::new(Kind::User, "Could not determine where to store artifacts.")
-            .hint("set `CHITIN_HOME` or `HOME`")
+        CliError::new(
+            FailureKind::User,
+            "Could not determine where to store artifacts.",
+        )
+        .hint("set `CHITIN_HOME` or `HOME`")
     })
 }
 
@@ -45,7 +48,7 @@ pub(crate) fn short(digest: &Digest) -> String {
 }
 
 /// Tells the user what they may want to know. With `--json` the result holds the warnings.
-pub(crate) fn warn(printer: &Printer, warnings: &[Warning]) {
+pub(crate) fn warn(printer: &Printer, warnings: &[PackWarning]) {
     if !printer.is_json() {
         for warning in warnings {
             printer.note(&format!("warning: {} ({})", warning.message, warning.code));

@@ -1,11 +1,11 @@
 //! Registries: how they are reached, and how a transfer is stopped.
 
 use super::state;
-use crate::error::{CliError, Kind};
-use chitin_guard::{Hardlinks, Links, ReadPolicy, Root};
+use crate::error::{CliError, FailureKind};
+use chitin_guard::{Hardlinks, LinkPolicy, ReadPolicy, Root};
 use chitin_model::http::{MOST_CERTIFICATES, OWN_AUTHORITIES};
 use chitin_pack::PackError;
-use chitin_registry::{Keychain, Options, PlainHttp, Registry};
+use chitin_registry::{Keychain, PlainHttp, RegistryClient, RegistryOptions};
 use chitin_runtime::Host;
 use std::path::{Path, PathBuf};
 
@@ -24,8 +24,8 @@ pub(crate) struct NetworkArgs {
 
 impl NetworkArgs {
     /// Returns a way to registries, with the user's credentials at hand.
-    pub(crate) fn registry(&self, host: &Host) -> Result<Registry, CliError> {
-        let mut options = Options::default();
+    pub(crate) fn registry(&self, host: &Host) -> Result<RegistryClient, CliError> {
+        let mut options = RegistryOptions::default();
         if self.plain_http {
             options.plain_http = PlainHttp::Loopback;
         }
@@ -38,7 +38,7 @@ impl NetworkArgs {
             let pem = read_file(host, file, MOST_CERTIFICATES).map_err(named)?;
             options.extra_roots.push(pem);
         }
-        Ok(Registry::new(
+        Ok(RegistryClient::new(
             options,
             Keychain::of_user(&state(host)?, &host.env),
         )?)
@@ -50,10 +50,10 @@ pub(crate) fn place(host: &Host, file: &Path) -> Result<(Root, PathBuf), CliErro
     let path = host.env.resolve(file);
     let shown = || format!("`{}` cannot be used.", file.display());
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(CliError::new(Kind::User, shown()).hint("name a file"));
+        return Err(CliError::new(FailureKind::User, shown()).hint("name a file"));
     };
-    let root =
-        Root::open(parent).map_err(|error| CliError::new(Kind::User, shown()).caused_by(error))?;
+    let root = Root::open(parent)
+        .map_err(|error| CliError::new(FailureKind::User, shown()).caused_by(error))?;
     Ok((root, PathBuf::from(name)))
 }
 
@@ -61,12 +61,16 @@ pub(crate) fn place(host: &Host, file: &Path) -> Result<(Root, PathBuf), CliErro
 pub(crate) fn read_file(host: &Host, file: &Path, limit: u64) -> Result<Vec<u8>, CliError> {
     let (root, name) = place(host, file)?;
     let policy = ReadPolicy {
-        links: Links::Anywhere,
+        links: LinkPolicy::Anywhere,
         hardlinks: Hardlinks::Allow,
         ..ReadPolicy::inside(limit)
     };
     let read = root.read(&name, &policy).map_err(|error| {
-        CliError::new(Kind::User, format!("`{}` cannot be read.", file.display())).caused_by(error)
+        CliError::new(
+            FailureKind::User,
+            format!("`{}` cannot be read.", file.display()),
+        )
+        .caused_by(error)
     })?;
     Ok(read.bytes)
 }
@@ -81,12 +85,16 @@ pub(crate) fn until_interrupted<T>(
         .enable_all()
         .build()
         .map_err(|error| {
-            CliError::new(Kind::Internal, "Could not set up the network client.").caused_by(error)
+            CliError::new(
+                FailureKind::Internal,
+                "Could not set up the network client.",
+            )
+            .caused_by(error)
         })?;
     runtime.block_on(async {
         tokio::select! {
             done = work => Ok(done?),
-            _ = tokio::signal::ctrl_c() => Err(CliError::new(Kind::Interrupted, "Stopped.")
+            _ = tokio::signal::ctrl_c() => Err(CliError::new(FailureKind::Interrupted, "Stopped.")
                 .hint("transferred data is kept; run the same command to resume")),
         }
     })

@@ -2,7 +2,7 @@
 
 use crate::printer::{Stream, Weight};
 use chitin_pack::Digest;
-use chitin_registry::{Event, Progress};
+use chitin_registry::{ProgressListener, TransferEvent};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -95,12 +95,12 @@ impl Bar {
     }
 }
 
-impl Progress for Bar {
-    fn event(&self, event: Event) {
+impl ProgressListener for Bar {
+    fn event(&self, event: TransferEvent) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::AlreadyThere { .. } => state.there += 1,
-            Event::Started {
+            TransferEvent::AlreadyThere { .. } => state.there += 1,
+            TransferEvent::Started {
                 digest,
                 resumed,
                 total,
@@ -108,15 +108,15 @@ impl Progress for Bar {
                 state.resumed += resumed;
                 state.blobs.insert(digest, (resumed, total));
             }
-            Event::Advanced {
+            TransferEvent::Advanced {
                 digest,
                 done,
                 total,
             } => {
                 state.blobs.insert(digest, (done, total));
             }
-            Event::Retrying { .. } => state.retries += 1,
-            Event::Finished { digest, total } => {
+            TransferEvent::Retrying { .. } => state.retries += 1,
+            TransferEvent::Finished { digest, total } => {
                 state.blobs.insert(digest, (total, total));
             }
         }

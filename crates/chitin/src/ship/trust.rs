@@ -1,10 +1,11 @@
 //! Whose signature is wanted: the policy file, and what the command line adds to it.
 
 use super::{place, state};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use chitin_guard::Root;
-use chitin_pack::trust::{
-    Mode, Policy, Requirement, TrustedKey, Verdict, load_public_key, subject_of, verify,
+use chitin_pack::signatures::{
+    Requirement, SignatureMode, SignatureVerdict, TrustPolicy, TrustedKey, load_public_key,
+    subject_of, verify,
 };
 use chitin_registry::FoundArtifact;
 use chitin_runtime::Host;
@@ -32,8 +33,12 @@ pub(crate) struct TrustArgs {
 
 impl TrustArgs {
     /// Decides whether an artifact may be used.
-    pub(crate) fn judge(&self, host: &Host, found: &FoundArtifact) -> Result<Verdict, CliError> {
-        let requirement = self.requirement(host, found.target.as_deref(), Mode::None)?;
+    pub(crate) fn judge(
+        &self,
+        host: &Host,
+        found: &FoundArtifact,
+    ) -> Result<SignatureVerdict, CliError> {
+        let requirement = self.requirement(host, found.target.as_deref(), SignatureMode::None)?;
         decide(found, &requirement)
     }
 
@@ -42,8 +47,9 @@ impl TrustArgs {
         &self,
         host: &Host,
         found: &FoundArtifact,
-    ) -> Result<Verdict, CliError> {
-        let requirement = self.requirement(host, found.target.as_deref(), Mode::Require)?;
+    ) -> Result<SignatureVerdict, CliError> {
+        let requirement =
+            self.requirement(host, found.target.as_deref(), SignatureMode::Require)?;
         decide(found, &requirement)
     }
 
@@ -51,7 +57,7 @@ impl TrustArgs {
         &self,
         host: &Host,
         target: Option<&str>,
-        without_policy: Mode,
+        without_policy: SignatureMode,
     ) -> Result<Requirement, CliError> {
         let mut requirement = match self.policy(host)? {
             Some(policy) => policy.requirement(target),
@@ -61,7 +67,7 @@ impl TrustArgs {
             },
         };
         if self.require_signature {
-            requirement.mode = Mode::Require;
+            requirement.mode = SignatureMode::Require;
         }
         for file in &self.trust {
             let (directory, name) = place(host, file)?;
@@ -74,23 +80,23 @@ impl TrustArgs {
     }
 
     /// Anything that stands in the policy's place must be understood: one that is passed over protects nobody.
-    fn policy(&self, host: &Host) -> Result<Option<Policy>, CliError> {
+    fn policy(&self, host: &Host) -> Result<Option<TrustPolicy>, CliError> {
         let Some(file) = &self.policy else {
             return match Root::open(&state(host)?) {
-                Ok(home) => Ok(Policy::load(&home, Path::new(POLICY_FILE))?),
+                Ok(home) => Ok(TrustPolicy::load(&home, Path::new(POLICY_FILE))?),
                 Err(_) => Ok(None),
             };
         };
         let (directory, name) = place(host, file)?;
-        let policy = Policy::load(&directory, &name)?.ok_or_else(|| {
+        let policy = TrustPolicy::load(&directory, &name)?.ok_or_else(|| {
             let message = format!("There is no trust policy at `{}`.", file.display());
-            CliError::new(Kind::User, message).hint("name an existing file")
+            CliError::new(FailureKind::User, message).hint("name an existing file")
         })?;
         Ok(Some(policy))
     }
 }
 
-fn decide(found: &FoundArtifact, requirement: &Requirement) -> Result<Verdict, CliError> {
+fn decide(found: &FoundArtifact, requirement: &Requirement) -> Result<SignatureVerdict, CliError> {
     let subject = subject_of(&found.artifact);
     Ok(verify(&subject, &found.signatures, requirement)?)
 }

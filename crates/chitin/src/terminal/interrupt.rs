@@ -1,6 +1,6 @@
 //! Ctrl-C while an agent works: the first ends the turn, a second one soon after ends the program.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -41,7 +41,7 @@ impl Interrupts {
     /// Begins to listen; a runtime must be running. A press while the runtime is kept busy counts once it is free again.
     pub(crate) fn listen() -> Result<Self, CliError> {
         let signals = signal(SignalKind::interrupt()).map_err(|error| {
-            CliError::new(Kind::Internal, "Could not listen for Ctrl-C.").caused_by(error)
+            CliError::new(FailureKind::Internal, "Could not listen for Ctrl-C.").caused_by(error)
         })?;
         Ok(Self::with(signals, leave))
     }

@@ -7,6 +7,7 @@ pub(crate) mod gate;
 pub(crate) mod interrupt;
 mod json;
 pub(crate) mod markdown;
+pub(crate) mod messages;
 pub(crate) mod plain;
 mod running;
 pub(crate) mod screen;
@@ -14,9 +15,8 @@ mod sink;
 pub(crate) mod slash;
 pub(crate) mod surface;
 pub(crate) mod tame;
-mod thoughts;
+mod thinking;
 pub(crate) mod view;
-pub(crate) mod words;
 
 #[cfg(test)]
 mod screen_tests;

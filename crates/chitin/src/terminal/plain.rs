@@ -1,10 +1,10 @@
 //! A turn for pipes: the answer is the result, and nothing else is. What the model says between calls of tools is not the
 //! answer.
 
+use super::messages;
 use super::running::Running;
-use super::sink::Sink;
+use super::sink::TerminalSink;
 use super::tame::tamed;
-use super::words;
 use crate::printer::{Paint, Weight};
 use chitin_protocol::event::TurnEvent;
 use std::io;
@@ -30,18 +30,22 @@ impl PlainText {
         }
     }
 
-    pub(super) fn event(&mut self, event: &TurnEvent, sink: &mut dyn Sink) -> io::Result<()> {
+    pub(super) fn event(
+        &mut self,
+        event: &TurnEvent,
+        sink: &mut dyn TerminalSink,
+    ) -> io::Result<()> {
         let paint = self.paint;
         match event {
             TurnEvent::TextDelta { delta } => self.latest.push_str(delta),
-            TurnEvent::Note { text } => sink.aside(&words::note_line(text, paint), Weight::Note),
+            TurnEvent::Note { text } => sink.aside(&messages::note_line(text, paint), Weight::Note),
             TurnEvent::Retrying {
                 attempt,
                 wait_ms,
                 reason,
                 model,
             } => sink.aside(
-                &words::retry_line(*attempt, *wait_ms, reason, model, paint),
+                &messages::retry_line(*attempt, *wait_ms, reason, model, paint),
                 Weight::Note,
             ),
             TurnEvent::Compacted {
@@ -49,7 +53,7 @@ impl PlainText {
                 tokens_after,
                 reason,
             } => sink.aside(
-                &words::compaction_line(*tokens_before, *tokens_after, reason, paint),
+                &messages::compaction_line(*tokens_before, *tokens_after, reason, paint),
                 Weight::Note,
             ),
             TurnEvent::ToolStarted { .. } => {
@@ -76,7 +80,7 @@ impl PlainText {
                 self.latest.clear();
                 self.running.clear();
                 sink.out(&shown)?;
-                if let Some(line) = words::ending_line(stop_reason, error.as_deref(), paint) {
+                if let Some(line) = messages::ending_line(stop_reason, error.as_deref(), paint) {
                     sink.aside(&line, Weight::Error);
                 }
             }

@@ -1,6 +1,6 @@
 //! Calls of tools that have begun and not ended.
 
-use super::words::{self, Call};
+use super::messages::{self, Call};
 use crate::printer::Paint;
 use chitin_protocol::event::TurnEvent;
 
@@ -20,7 +20,7 @@ impl Running {
         } = event
         {
             self.calls
-                .push((call_id.clone(), words::headline(name, arguments)));
+                .push((call_id.clone(), messages::headline(name, arguments)));
         }
     }
 
@@ -38,14 +38,14 @@ impl Running {
         };
         let at = self.calls.iter().position(|(id, _)| id == call_id);
         let headline = at.map(|at| self.calls.remove(at).1);
-        let headline = headline.unwrap_or_else(|| words::one_line(name));
+        let headline = headline.unwrap_or_else(|| messages::one_line(name));
         let call = Call {
             headline: &headline,
             summary,
             is_error: *is_error,
             runtime_ms: *runtime_ms,
         };
-        words::call_line(&call, width, paint)
+        messages::call_line(&call, width, paint)
     }
 
     /// Names the call that began last, and says how many others there are.

@@ -4,7 +4,7 @@ use super::gate::Gate;
 use super::json;
 use super::markdown::Look;
 use super::plain::PlainText;
-use super::sink::Sink;
+use super::sink::TerminalSink;
 use super::view::{Thoughts, View};
 use crate::error::CliError;
 use crate::printer::{Printer, Stream};
@@ -45,7 +45,11 @@ impl Screen {
     }
 
     /// Shows one event.
-    pub(crate) fn event(&mut self, event: &TurnEvent, sink: &mut dyn Sink) -> io::Result<()> {
+    pub(crate) fn event(
+        &mut self,
+        event: &TurnEvent,
+        sink: &mut dyn TerminalSink,
+    ) -> io::Result<()> {
         match self {
             Self::View(view) => view.event(event, sink),
             Self::Json => json::event(event, sink),
@@ -53,14 +57,14 @@ impl Screen {
         }
     }
 
-    fn tick(&mut self, now: Duration, sink: &mut dyn Sink) {
+    fn tick(&mut self, now: Duration, sink: &mut dyn TerminalSink) {
         match self {
             Self::View(view) => view.tick(now, sink),
             Self::Json | Self::Plain(_) => {}
         }
     }
 
-    fn rest(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+    fn rest(&mut self, sink: &mut dyn TerminalSink) -> io::Result<()> {
         match self {
             Self::View(view) => view.rest(sink),
             Self::Json | Self::Plain(_) => Ok(()),
@@ -73,7 +77,7 @@ impl Screen {
         &mut self,
         events: &mut mpsc::Receiver<TurnEvent>,
         gate: &Gate,
-        sink: &mut dyn Sink,
+        sink: &mut dyn TerminalSink,
     ) -> Result<(), CliError> {
         let began = Instant::now();
         let mut ticks = tokio::time::interval(TICK);
@@ -95,7 +99,7 @@ impl Screen {
                     Some(event) => {
                         if matches!(event, TurnEvent::RequestSent { call: 1, .. }) {
                             // The model thinks; what the start needed is not needed now.
-                            crate::memory::give_back();
+                            crate::rss::give_back();
                         }
                         self.event(&event, sink)?;
                     }

@@ -4,7 +4,7 @@ use super::gate::Gate;
 use super::markdown::Look;
 use super::plain::PlainText;
 use super::screen::Screen;
-use super::sink::Sink;
+use super::sink::TerminalSink;
 use super::view::{Thoughts, View};
 use crate::printer::{Paint, Weight};
 use chitin_protocol::event::TurnEvent;
@@ -21,7 +21,7 @@ struct Paper {
     draws: bool,
 }
 
-impl Sink for Paper {
+impl TerminalSink for Paper {
     fn out(&mut self, text: &str) -> io::Result<()> {
         if !text.is_empty() {
             self.pieces.push((true, text.to_owned()));

@@ -4,7 +4,7 @@ use crate::printer::{Stream, Weight};
 use std::io;
 
 /// Takes pieces in the order in which they are shown. Implemented by the printer's stream and, in tests, by a list.
-pub(crate) trait Sink {
+pub(crate) trait TerminalSink {
     /// Takes a piece of the result.
     fn out(&mut self, text: &str) -> io::Result<()>;
 
@@ -15,7 +15,7 @@ pub(crate) trait Sink {
     fn may_draw(&self) -> bool;
 }
 
-impl Sink for Stream {
+impl TerminalSink for Stream {
     fn out(&mut self, text: &str) -> io::Result<()> {
         Self::out(*self, text)
     }

@@ -1,7 +1,7 @@
 //! The terminal as a surface: what an agent sends there on purpose. Its answers are shown as they come, without it.
 
 use crate::printer::Printer;
-use chitin_gateway::{Address, Capabilities, Outgoing, Sent, Surface, SurfaceError};
+use chitin_gateway::{Address, OutgoingMessage, Sent, Surface, SurfaceCapabilities, SurfaceError};
 use chitin_runtime::context::terminal_capabilities;
 use futures_util::future::BoxFuture;
 
@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 #[derive(Debug)]
 pub(crate) struct TerminalSurface {
     printer: Printer,
-    capabilities: Capabilities,
+    capabilities: SurfaceCapabilities,
 }
 
 impl TerminalSurface {
@@ -29,14 +29,14 @@ impl Surface for TerminalSurface {
         Self::ID
     }
 
-    fn capabilities(&self) -> &Capabilities {
+    fn capabilities(&self) -> &SurfaceCapabilities {
         &self.capabilities
     }
 
     fn send<'a>(
         &'a self,
         _: &'a Address,
-        message: &'a Outgoing,
+        message: &'a OutgoingMessage,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
         self.printer.note(&message.plain);
         let message_id = message.key.clone();

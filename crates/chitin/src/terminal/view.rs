@@ -1,10 +1,10 @@
 //! A turn for people at a terminal: the answer as it comes, everything else in one line each.
 
 use super::markdown::{Look, Markdown};
+use super::messages::{self, ContextShare, Took};
 use super::running::Running;
-use super::sink::Sink;
-use super::thoughts::Folded;
-use super::words::{self, ContextShare, Took};
+use super::sink::TerminalSink;
+use super::thinking::Folded;
 use crate::printer::{Paint, Weight};
 use chitin_protocol::event::TurnEvent;
 use std::io;
@@ -81,7 +81,11 @@ impl View {
         self.look.width.unwrap_or(WIDTH)
     }
 
-    pub(super) fn event(&mut self, event: &TurnEvent, sink: &mut dyn Sink) -> io::Result<()> {
+    pub(super) fn event(
+        &mut self,
+        event: &TurnEvent,
+        sink: &mut dyn TerminalSink,
+    ) -> io::Result<()> {
         let paint = self.paint;
         match event {
             TurnEvent::TextDelta { delta } => {
@@ -92,7 +96,7 @@ impl View {
             }
             TurnEvent::ThinkingDelta { delta } => self.think(delta, sink)?,
             TurnEvent::Note { text } => {
-                self.line(&words::note_line(text, paint), Weight::Note, sink)?;
+                self.line(&messages::note_line(text, paint), Weight::Note, sink)?;
             }
             TurnEvent::Retrying {
                 attempt,
@@ -100,7 +104,7 @@ impl View {
                 reason,
                 model,
             } => {
-                let line = words::retry_line(*attempt, *wait_ms, reason, model, paint);
+                let line = messages::retry_line(*attempt, *wait_ms, reason, model, paint);
                 self.line(&line, Weight::Note, sink)?;
             }
             TurnEvent::Compacted {
@@ -108,7 +112,7 @@ impl View {
                 tokens_after,
                 reason,
             } => {
-                let line = words::compaction_line(*tokens_before, *tokens_after, reason, paint);
+                let line = messages::compaction_line(*tokens_before, *tokens_after, reason, paint);
                 self.line(&line, Weight::Note, sink)?;
             }
             TurnEvent::RequestSent { .. } => {
@@ -149,10 +153,10 @@ impl View {
                 self.rest(sink)?;
                 self.spinner.label = None;
                 for headline in self.running.clear() {
-                    let line = words::unfinished_line(&headline, self.width(), paint);
+                    let line = messages::unfinished_line(&headline, self.width(), paint);
                     sink.aside(&line, Weight::Note);
                 }
-                if let Some(line) = words::ending_line(stop_reason, error.as_deref(), paint) {
+                if let Some(line) = messages::ending_line(stop_reason, error.as_deref(), paint) {
                     sink.aside(&line, Weight::Error);
                 }
                 if *calls > 0 {
@@ -164,7 +168,7 @@ impl View {
                         cost_unknown: *cost_unknown,
                         calls: *calls,
                     };
-                    let footer = words::footer(&took, share, paint);
+                    let footer = messages::footer(&took, share, paint);
                     sink.aside(&footer, Weight::Note);
                 }
                 self.said = false;
@@ -183,7 +187,7 @@ impl View {
     }
 
     /// Draws the spinner anew; `now` is the time since some fixed instant.
-    pub(super) fn tick(&mut self, now: Duration, sink: &mut dyn Sink) {
+    pub(super) fn tick(&mut self, now: Duration, sink: &mut dyn TerminalSink) {
         let Some(label) = self.spinner.label.clone() else {
             return;
         };
@@ -197,12 +201,12 @@ impl View {
         self.spinner.drawn = true;
         let seconds = waited.as_secs();
         let room = self.width().saturating_sub(14);
-        let text = format!("{frame} {} · {seconds} s", words::fit(&label, room));
+        let text = format!("{frame} {} · {seconds} s", messages::fit(&label, room));
         sink.aside(&format!("{WIPE}{}", self.paint.dim(&text)), Weight::Note);
     }
 
     /// Ends the line that was begun and wipes the spinner, so that somebody else may write.
-    pub(super) fn rest(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+    pub(super) fn rest(&mut self, sink: &mut dyn TerminalSink) -> io::Result<()> {
         self.wipe(sink);
         self.end_thoughts(sink);
         let mut out = String::new();
@@ -216,7 +220,7 @@ impl View {
     }
 
     /// Writes some of the answer, at a distance from what stands above.
-    fn answer(&mut self, text: &str, sink: &mut dyn Sink) -> io::Result<()> {
+    fn answer(&mut self, text: &str, sink: &mut dyn TerminalSink) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -229,11 +233,11 @@ impl View {
         sink.out(&out)
     }
 
-    fn think(&mut self, text: &str, sink: &mut dyn Sink) -> io::Result<()> {
+    fn think(&mut self, text: &str, sink: &mut dyn TerminalSink) -> io::Result<()> {
         match self.show {
             Thoughts::Folded => {
                 self.folded.push(text);
-                let count = words::tokens(self.folded.count() as u64);
+                let count = messages::tokens(self.folded.count() as u64);
                 self.wait_for(&format!("thinking, {count} words"));
             }
             Thoughts::Shown => {
@@ -251,7 +255,7 @@ impl View {
         Ok(())
     }
 
-    fn end_thoughts(&mut self, sink: &mut dyn Sink) {
+    fn end_thoughts(&mut self, sink: &mut dyn TerminalSink) {
         if let Some(line) = self.folded.take() {
             sink.aside(&format!("{}\n", self.paint.dim(&line)), Weight::Note);
             self.crowded = true;
@@ -270,7 +274,7 @@ impl View {
     }
 
     /// Writes a whole line that is no part of the answer.
-    fn line(&mut self, text: &str, weight: Weight, sink: &mut dyn Sink) -> io::Result<()> {
+    fn line(&mut self, text: &str, weight: Weight, sink: &mut dyn TerminalSink) -> io::Result<()> {
         self.rest(sink)?;
         sink.aside(text, weight);
         self.crowded = true;
@@ -278,7 +282,7 @@ impl View {
     }
 
     fn wait_for(&mut self, what: &str) {
-        let label = words::one_line(what);
+        let label = messages::one_line(what);
         if self.spinner.label.is_none() {
             self.spinner.since = None;
         }
@@ -297,7 +301,7 @@ impl View {
         self.wait_for(&label);
     }
 
-    fn wipe(&mut self, sink: &mut dyn Sink) {
+    fn wipe(&mut self, sink: &mut dyn TerminalSink) {
         if std::mem::take(&mut self.spinner.drawn) {
             sink.aside(WIPE, Weight::Note);
         }

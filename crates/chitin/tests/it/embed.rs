@@ -3,12 +3,14 @@
 use crate::process::plain_command;
 use crate::run::{CACHE_BOUNDARY, Talk};
 use chitin_agent::engine::{
-    AssembledContext, Assembly, CompactOrder, ContextEngine, EngineError, EngineInfo, Ingested,
-    Outcome, SessionRef, Summarizer,
+    AssembledContext, Assembly, CompactOrder, CompactionOutcome, ContextEngine, EngineError,
+    EngineInfo, Ingested, SessionRef, Summarizer,
 };
 use chitin_agent::turn::NoApprover;
 use chitin_config::env::Env;
-use chitin_gateway::{Address, AgentHost, Capabilities, Outgoing, Sent, Surface, SurfaceError};
+use chitin_gateway::{
+    Address, AgentHost, OutgoingMessage, Sent, Surface, SurfaceCapabilities, SurfaceError,
+};
 use chitin_guard::Root;
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::message::Message;
@@ -17,8 +19,8 @@ use chitin_runtime::context::{TurnRequest, terminal_capabilities};
 use chitin_runtime::serve::{ServeRequest, ServedGateway, ServedWorkspaces};
 use chitin_runtime::sessions::{AgentSessions, SessionOwner};
 use chitin_runtime::{
-    AgentHandle, Configuration, ConversationRequest, Host, Notes, Runtime, RuntimeBuilder,
-    SessionChoice, Setup, Target, TurnMessage, WorkspaceCheck,
+    AgentHandle, AgentTarget, Configuration, ConversationRequest, Host, Notes, Runtime,
+    RuntimeBuilder, SessionChoice, Setup, TurnMessage, WorkspaceCheck,
 };
 use chitin_server::workspace_api::WorkspaceApi as _;
 use chitin_store::SessionStore;
@@ -46,10 +48,10 @@ fn builder(env: &TestEnv) -> RuntimeBuilder {
     Runtime::builder().environment(surroundings(env))
 }
 
-fn harbor_target(env: &TestEnv) -> Target {
-    Target {
+fn harbor_target(env: &TestEnv) -> AgentTarget {
+    AgentTarget {
         directory: Some(env.path().join("harbor")),
-        ..Target::default()
+        ..AgentTarget::default()
     }
 }
 
@@ -420,8 +422,8 @@ impl ContextEngine for LastOnly {
         _: SessionRef<'a>,
         _: &'a CompactOrder<'a>,
         _: &'a dyn Summarizer,
-    ) -> BoxFuture<'a, Result<Outcome, EngineError>> {
-        Box::pin(async { Ok(Outcome::Nothing { reason: "not here" }) })
+    ) -> BoxFuture<'a, Result<CompactionOutcome, EngineError>> {
+        Box::pin(async { Ok(CompactionOutcome::Nothing { reason: "not here" }) })
     }
 }
 
@@ -458,7 +460,7 @@ async fn the_context_of_an_embedder_is_what_its_engine_lets_through() {
 
 /// A surface that keeps what an agent sends there.
 struct Kept {
-    capabilities: Capabilities,
+    capabilities: SurfaceCapabilities,
     sent: Mutex<Vec<String>>,
 }
 
@@ -467,14 +469,14 @@ impl Surface for Kept {
         "embedder"
     }
 
-    fn capabilities(&self) -> &Capabilities {
+    fn capabilities(&self) -> &SurfaceCapabilities {
         &self.capabilities
     }
 
     fn send<'a>(
         &'a self,
         _: &'a Address,
-        message: &'a Outgoing,
+        message: &'a OutgoingMessage,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
         self.sent.lock().unwrap().push(message.plain.clone());
         let message_id = message.key.clone();
@@ -501,7 +503,7 @@ async fn an_embedder_has_the_conversation_that_run_has() {
     });
     let request = ConversationRequest {
         session: SessionChoice::Main,
-        target: Target::default(),
+        target: AgentTarget::default(),
         model: None,
         thinking: None,
         record: None,

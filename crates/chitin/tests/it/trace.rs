@@ -6,8 +6,8 @@
 
 use crate::process::{chitin, command, transcript};
 use chitin_agent::journal::{
-    Journal, Moment, Places, Redactor, RequestSent, RunEnded, RunStarted, RunSurroundings,
-    Surroundings, Switches,
+    Journal, JournalEnvironment, JournalRedactor, LookupDirectories, RequestSent, RunEnded,
+    RunStarted, RunSurroundings, Switches, TurnMoment,
 };
 use chitin_contract::Contract;
 use chitin_model::{Api, Prepared};
@@ -64,7 +64,7 @@ fn record(env: &TestEnv, recorded: &Recorded<'_>) -> Vec<String> {
     let rules = recorded.contract.runtime.trace;
     let state = env.home().join(".chitin");
     let transcript_file = state.join(format!("agents/main/sessions/{}.jsonl", recorded.session));
-    let places = Places {
+    let places = LookupDirectories {
         logs: state.join("logs"),
         home: Some(env.home()),
         working_directory: env.path(),
@@ -74,9 +74,9 @@ fn record(env: &TestEnv, recorded: &Recorded<'_>) -> Vec<String> {
     let switches = Switches::from_lookup(lookup, &settings, &Value::Null, &places, &rules);
     let mut journal = Journal::new(
         &switches,
-        Surroundings {
+        JournalEnvironment {
             rules,
-            redactor: Redactor::default(),
+            redactor: JournalRedactor::default(),
             clock: Arc::new(|| NOON),
             note: Arc::new(|note| assert_eq!(note, "", "nothing goes wrong")),
             summary: Arc::new(|_| {}),
@@ -109,7 +109,7 @@ fn record(env: &TestEnv, recorded: &Recorded<'_>) -> Vec<String> {
         ];
         let system = String::from_utf8(chitin(env, &arguments).stdout).unwrap();
         let run_id = format!("run-{at}");
-        journal.observe(Moment::RunStarted(&RunStarted {
+        journal.observe(TurnMoment::RunStarted(&RunStarted {
             run_id: &run_id,
             session_id: recorded.session,
             session_key: recorded.key,
@@ -137,7 +137,7 @@ fn record(env: &TestEnv, recorded: &Recorded<'_>) -> Vec<String> {
             let _ = write!(text, "{byte:02x}");
             text
         });
-        journal.observe(Moment::RequestSent(&RequestSent {
+        journal.observe(TurnMoment::RequestSent(&RequestSent {
             call: 1,
             provider: "anthropic",
             model: "claude-sonnet-5-5",
@@ -165,7 +165,7 @@ fn record(env: &TestEnv, recorded: &Recorded<'_>) -> Vec<String> {
         }));
         bodies.push(body);
         answer(&mut journal, &mut messages);
-        journal.observe(Moment::RunEnded(&RunEnded {
+        journal.observe(TurnMoment::RunEnded(&RunEnded {
             stop_reason: Some(&StopReason::Stop),
             stopped: None,
             error: None,
@@ -214,12 +214,12 @@ fn answer(journal: &mut Journal, messages: &mut Vec<Message>) {
         response_id: None,
         extra: Extra::new(),
     };
-    journal.observe(Moment::ToolCalled(&call));
-    journal.observe(Moment::ToolDone {
+    journal.observe(TurnMoment::ToolCalled(&call));
+    journal.observe(TurnMoment::ToolDone {
         result: &result,
         summary: None,
     });
-    journal.observe(Moment::Answered {
+    journal.observe(TurnMoment::Answered {
         call: 1,
         message: &message,
     });

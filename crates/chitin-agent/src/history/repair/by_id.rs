@@ -1,17 +1,21 @@
 //! Results are looked for up to the next answer; an id that was seen before is a duplicate.
 
-use super::{FailedResults, Repair, Wanted, made_up, named, wanted};
+use super::{FailedResults, HistoryRepair, Wanted, made_up, named, wanted};
 use crate::history::view::result_id;
 use chitin_contract::{FailedAnswers, RepairRules};
 use chitin_protocol::message::{Message, ToolResultMessage};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-pub(super) fn repair(messages: &[Message], failed: FailedResults, rules: &RepairRules) -> Repair {
+pub(super) fn repair(
+    messages: &[Message],
+    failed: FailedResults,
+    rules: &RepairRules,
+) -> HistoryRepair {
     let mut work = Work {
         rules,
         seen: HashSet::new(),
-        report: Repair {
+        report: HistoryRepair {
             messages: Vec::with_capacity(messages.len()),
             added: 0,
             dropped_duplicates: 0,
@@ -49,7 +53,7 @@ pub(super) fn repair(messages: &[Message], failed: FailedResults, rules: &Repair
 struct Work<'r> {
     rules: &'r RepairRules,
     seen: HashSet<String>,
-    report: Repair,
+    report: HistoryRepair,
 }
 
 impl Work<'_> {

@@ -1,7 +1,7 @@
 //! Every call takes one result, in order, up to the next answer that calls; a result further away finds its call if only
 //! one can be meant.
 
-use super::{FailedResults, Repair, Wanted, is_made_up, made_up, named, wanted};
+use super::{FailedResults, HistoryRepair, Wanted, is_made_up, made_up, named, wanted};
 use crate::history::view::result_id;
 use chitin_contract::{FailedAnswers, RepairRules};
 use chitin_protocol::message::{Message, ToolResultMessage};
@@ -33,7 +33,11 @@ struct Frame {
     failed: bool,
 }
 
-pub(super) fn repair(messages: &[Message], failed: FailedResults, rules: &RepairRules) -> Repair {
+pub(super) fn repair(
+    messages: &[Message],
+    failed: FailedResults,
+    rules: &RepairRules,
+) -> HistoryRepair {
     let mut duplicates = 0;
     let mut orphans = 0;
     let mut before: Vec<usize> = Vec::new();
@@ -80,7 +84,7 @@ pub(super) fn repair(messages: &[Message], failed: FailedResults, rules: &Repair
         }
         out.extend(frame.others.into_iter().map(|at| messages[at].clone()));
     }
-    Repair {
+    HistoryRepair {
         changed: out != messages,
         messages: out,
         added,

@@ -27,7 +27,7 @@ pub enum FailedResults {
 
 /// What a repair did.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Repair {
+pub struct HistoryRepair {
     /// The conversation; the same as before if nothing changed.
     pub messages: Vec<Message>,
     /// How many results were made up.
@@ -41,7 +41,7 @@ pub struct Repair {
 }
 
 /// Puts every result directly behind its call, makes up what is missing, and drops what has no call.
-pub fn repair(messages: &[Message], failed: FailedResults, rules: &RepairRules) -> Repair {
+pub fn repair(messages: &[Message], failed: FailedResults, rules: &RepairRules) -> HistoryRepair {
     match rules.pairing {
         Pairing::UpToNextAnswer => by_id::repair(messages, failed, rules),
         Pairing::ByOccurrence => by_occurrence::repair(messages, failed, rules),

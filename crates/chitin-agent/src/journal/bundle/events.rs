@@ -3,7 +3,7 @@
 use super::super::compat::{self, event};
 use super::BundleInput;
 use chitin_protocol::message::{Block, Message};
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use serde_json::{Map, Value, json};
 
 /// Returns all events by time; of two at one time, that of the trajectory comes first.
@@ -87,7 +87,7 @@ fn kind(body: &EntryBody) -> String {
 }
 
 /// What a record says besides where it stands.
-fn fields(entry: &Entry) -> Value {
+fn fields(entry: &TranscriptEntry) -> Value {
     let mut fields = match serde_json::to_value(entry) {
         Ok(Value::Object(fields)) => fields,
         Ok(_) | Err(_) => Map::new(),

@@ -11,9 +11,9 @@ mod transcript;
 pub use transcript::Transcript;
 
 use super::compat;
-use super::door;
+use super::fs;
 use super::read::{TraceError, TraceEvent};
-use super::redact::Redactor;
+use super::redact::JournalRedactor;
 use super::run::instant;
 use chitin_contract::TraceRules;
 use documents::Head;
@@ -45,7 +45,7 @@ pub struct BundleInput<'a> {
     /// The contract's rules.
     pub rules: &'a TraceRules,
     /// Takes secrets out.
-    pub redactor: &'a Redactor,
+    pub redactor: &'a JournalRedactor,
 }
 
 /// A directory to be written.
@@ -218,7 +218,7 @@ impl BundleFile {
 impl Bundle {
     /// Puts the directory in place. What is there already is never touched.
     pub fn write(&self, directory: &Path) -> Result<(), TraceError> {
-        if door::is_there(directory) {
+        if fs::is_there(directory) {
             return Err(TraceError::Exists {
                 path: directory.to_owned(),
             });
@@ -228,7 +228,7 @@ impl Bundle {
             .iter()
             .map(|file| (file.name, file.bytes.as_slice()))
             .collect();
-        door::place_directory(directory, &files).map_err(TraceError::io(directory))
+        fs::place_directory(directory, &files).map_err(TraceError::io(directory))
     }
 
     /// Puts the directory where the contract has it below the workspace, and returns where that is. A link on the way is
@@ -242,7 +242,7 @@ impl Bundle {
         let target = default_export_path(workspace, session_id, now);
         let mut above = target.parent();
         while let Some(directory) = above.filter(|directory| *directory != workspace) {
-            if door::is_link(directory) {
+            if fs::is_link(directory) {
                 return Err(TraceError::Link {
                     path: directory.to_owned(),
                 });

@@ -1,8 +1,8 @@
 //! A transcript as an export needs it: the active branch, from the root to the leaf.
 
-use super::super::door;
+use super::super::fs;
 use super::super::read::TraceError;
-use chitin_protocol::transcript::{Entry, Header};
+use chitin_protocol::transcript::{Header, TranscriptEntry};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub struct Transcript {
     /// The first line.
     pub header: Header,
     /// The active branch, oldest first.
-    pub branch: Vec<Entry>,
+    pub branch: Vec<TranscriptEntry>,
     /// How many lines are no records.
     pub damaged: usize,
 }
@@ -23,7 +23,7 @@ pub struct Transcript {
 impl Transcript {
     /// Reads a transcript; records that are not understood are counted and passed over.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
-        let bytes = door::read(path, READ_LIMIT).map_err(TraceError::io(path))?;
+        let bytes = fs::read(path, READ_LIMIT).map_err(TraceError::io(path))?;
         Self::parse(&bytes).map_err(|reason| TraceError::NoTranscript {
             path: path.to_owned(),
             reason,
@@ -38,7 +38,7 @@ impl Transcript {
         let first = lines.next().ok_or("it is empty")?;
         let header: Header = serde_json::from_slice(first).map_err(|error| error.to_string())?;
         let mut damaged = 0;
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<TranscriptEntry> = Vec::new();
         for line in lines {
             match serde_json::from_slice(line) {
                 Ok(entry) => entries.push(entry),
@@ -59,9 +59,9 @@ impl Transcript {
 }
 
 /// Follows the parents from the last record; a circle or a parent that is missing ends it.
-fn active(entries: Vec<Entry>) -> Vec<Entry> {
+fn active(entries: Vec<TranscriptEntry>) -> Vec<TranscriptEntry> {
     let mut next = entries.last().map(|entry| entry.id.clone());
-    let mut by_id: HashMap<String, Entry> = entries
+    let mut by_id: HashMap<String, TranscriptEntry> = entries
         .into_iter()
         .map(|entry| (entry.id.clone(), entry))
         .collect();

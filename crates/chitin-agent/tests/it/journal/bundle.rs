@@ -2,7 +2,8 @@
 
 use super::{KEY, NOON, Plan, SESSION, Scene};
 use chitin_agent::journal::{
-    self, Bundle, BundleInput, Redactor, TraceError, TraceFile, Transcript, default_export_path,
+    self, Bundle, BundleInput, JournalRedactor, TraceError, TraceFile, Transcript,
+    default_export_path,
 };
 use chitin_contract::TraceRules;
 use proptest::prelude::*;
@@ -34,7 +35,7 @@ fn build(scene: &Scene, trace: &TraceFile, transcript: Option<&Transcript>) -> B
         runtime_file: Some(&trace.path),
         now: NOON,
         rules: &scene.rules,
-        redactor: &Redactor::default(),
+        redactor: &JournalRedactor::default(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Payload log, raw stream log, cache trace and summaries.
 
 use super::{EVERYTHING, Plan, Scene, lines, order};
-use chitin_agent::journal::Moment;
+use chitin_agent::journal::TurnMoment;
 use chitin_contract::TraceRules;
 use chitin_model::Api;
 use serde_json::json;
@@ -56,7 +56,7 @@ fn an_answer_is_logged_with_the_bytes_that_came_over_the_wire_and_so_is_a_failur
     let tee = journal.tee().unwrap();
     tee.0.as_ref()(b"event: message_st");
     tee.0.as_ref()(b"art\n\n<html>");
-    journal.observe(Moment::NotAnswered {
+    journal.observe(TurnMoment::NotAnswered {
         call: 1,
         error: "not understood",
     });

@@ -11,8 +11,8 @@ mod switches;
 mod trajectory;
 
 use chitin_agent::journal::{
-    Journal, Moment, Places, Redactor, RequestSent, RunEnded, RunStarted, RunSurroundings,
-    Surroundings, Switches, TrajectorySwitch, trajectory_path,
+    Journal, JournalEnvironment, JournalRedactor, LookupDirectories, RequestSent, RunEnded,
+    RunStarted, RunSurroundings, Switches, TrajectorySwitch, TurnMoment, trajectory_path,
 };
 use chitin_contract::TraceRules;
 use chitin_model::{Api, Prepared, StreamEvent};
@@ -87,8 +87,8 @@ impl Scene {
         self.env.path().join("state")
     }
 
-    pub(super) fn places(&self) -> Places {
-        Places {
+    pub(super) fn places(&self) -> LookupDirectories {
+        LookupDirectories {
             logs: self.state().join("logs"),
             home: Some(self.env.home()),
             working_directory: self.env.path(),
@@ -110,9 +110,9 @@ impl Scene {
             Arc::new(move |line: &str| list.lock().unwrap().push(line.to_owned()))
         };
         let clock = Arc::clone(&self.clock);
-        let around = Surroundings {
+        let around = JournalEnvironment {
             rules: self.rules,
-            redactor: Redactor::default(),
+            redactor: JournalRedactor::default(),
             clock: Arc::new(move || clock.fetch_add(1, Ordering::Relaxed)),
             note: keep(&self.notes),
             summary: keep(&self.summaries),
@@ -140,7 +140,7 @@ impl Scene {
     /// Tells of a turn up to the first request.
     pub(super) fn begin(&self, journal: &mut Journal, plan: &Plan) {
         let (tools, workspace) = (tools(), self.env.workspace());
-        journal.observe(Moment::RunStarted(&RunStarted {
+        journal.observe(TurnMoment::RunStarted(&RunStarted {
             run_id: &plan.run_id,
             session_id: SESSION,
             session_key: KEY,
@@ -161,15 +161,15 @@ impl Scene {
             },
         }));
         let messages = &plan.history;
-        journal.observe(Moment::SessionLoaded {
+        journal.observe(TurnMoment::SessionLoaded {
             messages,
             system: &plan.system,
         });
-        journal.observe(Moment::SessionSanitized { messages });
-        journal.observe(Moment::SessionLimited { messages });
+        journal.observe(TurnMoment::SessionSanitized { messages });
+        journal.observe(TurnMoment::SessionLimited { messages });
         let prompt = &plan.prompt;
-        journal.observe(Moment::PromptBefore { prompt, messages });
-        journal.observe(Moment::PromptImages {
+        journal.observe(TurnMoment::PromptBefore { prompt, messages });
+        journal.observe(TurnMoment::PromptImages {
             prompt,
             messages,
             images: 0,
@@ -203,7 +203,7 @@ impl Scene {
         for (number, message) in (1..).zip(answers) {
             bodies.push(self.request(journal, plan, number, &messages));
             stream(journal, &message);
-            journal.observe(Moment::Answered {
+            journal.observe(TurnMoment::Answered {
                 call: number,
                 message: &message,
             });
@@ -219,8 +219,8 @@ impl Scene {
                     timestamp: Some(NOON),
                     extra: Extra::new(),
                 };
-                journal.observe(Moment::ToolCalled(&call));
-                journal.observe(Moment::ToolDone {
+                journal.observe(TurnMoment::ToolCalled(&call));
+                journal.observe(TurnMoment::ToolDone {
                     result: &result,
                     summary: Some("from note.txt"),
                 });
@@ -228,8 +228,8 @@ impl Scene {
             }
         }
         let messages = &messages;
-        journal.observe(Moment::SessionAfter { messages });
-        journal.observe(Moment::RunEnded(&RunEnded {
+        journal.observe(TurnMoment::SessionAfter { messages });
+        journal.observe(TurnMoment::RunEnded(&RunEnded {
             stop_reason: Some(&StopReason::Stop),
             stopped: None,
             error: None,
@@ -270,7 +270,7 @@ impl Scene {
             let _ = write!(text, "{byte:02x}");
             text
         });
-        journal.observe(Moment::RequestSent(&RequestSent {
+        journal.observe(TurnMoment::RequestSent(&RequestSent {
             call,
             provider: "mock",
             model: "mock-1",
@@ -335,7 +335,7 @@ fn answer(blocks: Vec<Block>, reason: StopReason, cache_read: u64) -> AssistantM
 }
 
 fn stream(journal: &mut Journal, message: &AssistantMessage) {
-    let mut tell = |event: StreamEvent| journal.observe(Moment::Streamed(&event));
+    let mut tell = |event: StreamEvent| journal.observe(TurnMoment::Streamed(&event));
     tell(StreamEvent::Start);
     for (index, block) in message.content.blocks().iter().enumerate() {
         match block {

@@ -1,7 +1,7 @@
 //! What never happens: a secret in a log, a file before the request is out, a turn that fails for a log, lines that mix.
 
 use super::{EVERYTHING, Plan, Scene};
-use chitin_agent::journal::{Journal, Moment};
+use chitin_agent::journal::{Journal, TurnMoment};
 use chitin_contract::TraceRules;
 use chitin_model::StreamEvent;
 use chitin_protocol::message::{Block, StopReason};
@@ -129,10 +129,10 @@ fn two_journals_on_one_log_never_mix_their_lines() {
 fn moments_outside_a_turn_are_passed_over() {
     let scene = Scene::new(TraceRules::CANONICAL);
     let mut journal = scene.journal(&EVERYTHING);
-    journal.observe(Moment::Compacted);
-    journal.observe(Moment::SessionAfter { messages: &[] });
+    journal.observe(TurnMoment::Compacted);
+    journal.observe(TurnMoment::SessionAfter { messages: &[] });
     scene.turn(&mut journal, &Plan::default());
-    journal.observe(Moment::SessionAfter { messages: &[] });
+    journal.observe(TurnMoment::SessionAfter { messages: &[] });
     let stages = super::order(&scene.log("cache-trace.jsonl"), "stage");
     assert_eq!(stages.matches("session:after").count(), 1);
 }
@@ -148,21 +148,24 @@ fn a_key_that_comes_in_pieces_is_in_none_of_them() {
     scene.request(&mut journal, &plan, 1, &messages);
     let tee = journal.tee().unwrap();
     let index = 0;
-    journal.observe(Moment::Streamed(&StreamEvent::TextStart { index }));
+    journal.observe(TurnMoment::Streamed(&StreamEvent::TextStart { index }));
     for piece in key.as_bytes().chunks(5) {
         let delta = String::from_utf8(piece.to_vec()).unwrap();
         tee.0(format!("data: {delta}\n\n").as_bytes());
-        journal.observe(Moment::Streamed(&StreamEvent::TextDelta { index, delta }));
+        journal.observe(TurnMoment::Streamed(&StreamEvent::TextDelta {
+            index,
+            delta,
+        }));
     }
     let message = super::answer(
         vec![Block::text(format!("It is {key}"))],
         StopReason::Stop,
         0,
     );
-    journal.observe(Moment::Streamed(&StreamEvent::Done(Box::new(
+    journal.observe(TurnMoment::Streamed(&StreamEvent::Done(Box::new(
         message.clone(),
     ))));
-    journal.observe(Moment::Answered {
+    journal.observe(TurnMoment::Answered {
         call: 1,
         message: &message,
     });
@@ -245,7 +248,7 @@ proptest! {
             "apiKey": value, "Authorization": value, "x-api-key": value,
             "deep": [{"client_secret": value}], "password": value,
         });
-        prop_assert!(chitin_agent::journal::Redactor::default().value(&mut object));
+        prop_assert!(chitin_agent::journal::JournalRedactor::default().value(&mut object));
         prop_assert!(!object.to_string().contains(&value));
     }
 }

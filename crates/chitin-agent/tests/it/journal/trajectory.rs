@@ -1,8 +1,8 @@
 //! Trajectories: where they are, what they say, how they are read back.
 
 use super::{Plan, SESSION, Scene, lines, order};
-use chitin_agent::journal::{self, Moment, RunEnded, RunError, Stopped};
-use chitin_contract::{Oversize, TraceRules};
+use chitin_agent::journal::{self, RunEnded, RunError, TurnMoment, TurnStop};
+use chitin_contract::{OversizeEvents, TraceRules};
 use chitin_protocol::message::Message;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -96,11 +96,11 @@ fn it_says_what_the_turn_cost_and_how_it_ended() {
 
 #[test]
 fn a_turn_that_is_stopped_or_fails_says_so() {
-    let end = |stopped: Option<Stopped>, error: Option<RunError<'_>>| {
+    let end = |stopped: Option<TurnStop>, error: Option<RunError<'_>>| {
         let scene = Scene::new(TraceRules::OPENCLAW_2026_9);
         let mut journal = scene.journal(&[]);
         scene.begin(&mut journal, &Plan::default());
-        journal.observe(Moment::RunEnded(&RunEnded {
+        journal.observe(TurnMoment::RunEnded(&RunEnded {
             stop_reason: None,
             stopped,
             error,
@@ -110,11 +110,11 @@ fn a_turn_that_is_stopped_or_fails_says_so() {
         }));
         lines(&scene.trajectory()).pop().unwrap()["data"].clone()
     };
-    let by_user = end(Some(Stopped::ByCaller), None);
+    let by_user = end(Some(TurnStop::ByCaller), None);
     assert_eq!(by_user["status"], "interrupted");
     assert_eq!(by_user["externalAbort"], true);
     assert_eq!(by_user["timedOut"], false);
-    let idle = end(Some(Stopped::Idle), None);
+    let idle = end(Some(TurnStop::Idle), None);
     assert_eq!(
         (&idle["timedOut"], &idle["idleTimedOut"]),
         (&json!(true), &json!(true))
@@ -134,7 +134,7 @@ fn a_context_after_a_summary_is_told_anew() {
     scene.begin(&mut journal, &plan);
     let messages = [Message::user("hi", super::NOON)];
     scene.request(&mut journal, &plan, 1, &messages);
-    journal.observe(Moment::Compacted);
+    journal.observe(TurnMoment::Compacted);
     scene.request(&mut journal, &plan, 2, &messages);
     let file = journal::read(&scene.trajectory()).unwrap();
     assert_eq!(file.runs()[0].contexts().count(), 2);
@@ -163,11 +163,11 @@ fn an_event_that_is_too_long_loses_its_data_or_only_what_is_long_in_it() {
         );
         let context = &lines(&scene.trajectory())[2]["data"];
         let left_out = match rules.trajectory_oversize {
-            Oversize::Data => {
+            OversizeEvents::Data => {
                 assert!(context.get("systemPrompt").is_none());
                 context
             }
-            Oversize::Fields => {
+            OversizeEvents::Fields => {
                 assert_eq!(context["systemPrompt"], "Be brief.");
                 assert_eq!(context["tools"][0]["name"], "read", "tools stand by name");
                 &context["messages"]
@@ -278,7 +278,7 @@ proptest! {
             if request.is_exact() {
                 prop_assert_eq!(request.body.as_ref(), Some(body));
             } else {
-                let clean = journal::Redactor::default();
+                let clean = journal::JournalRedactor::default();
                 let mut value: Value = serde_json::from_str(body).unwrap();
                 prop_assert!(clean.value(&mut value), "only secrets make a difference: {}", body);
             }

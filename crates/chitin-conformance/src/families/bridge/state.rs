@@ -6,7 +6,7 @@
 
 use super::{Tree, optional, text};
 use anyhow::Result;
-use chitin_workspace::state::{Message, Owner, Stamp, State, StateError, StateWriter};
+use chitin_workspace::state::{ConversationMessage, Owner, Stamp, State, StateError, StateWriter};
 use serde_json::{Map, Value, json};
 use std::fs;
 
@@ -112,7 +112,7 @@ pub(super) fn conversation(input: &Value) -> Result<Value> {
     let tree = Tree::of(input)?;
     let (agent, session) = (text(input, "agent"), text(input, "session"));
     if let Some(message) = input.get("append") {
-        let message = Message {
+        let message = ConversationMessage {
             role: text(message, "role").to_owned(),
             content: text(message, "content").to_owned(),
             tool_call_id: optional(message, "toolCallId").map(str::to_owned),

@@ -1,8 +1,8 @@
 //! Memory: what the prompt says about it.
 
 use crate::{Check, Outcome};
-use chitin_context::Origin;
-use chitin_context::sections::{Citations, Placed, PromptFacts, ToolFact, sections};
+use chitin_context::FragmentOrigin;
+use chitin_context::sections::{Placed, PromptFacts, ReplyCitations, ToolFact, sections};
 use serde_json::{Value, json};
 
 pub(super) fn run(check: &Check<'_>) -> Outcome {
@@ -29,8 +29,8 @@ fn prompt_section(check: &Check<'_>) -> Value {
             })
             .collect(),
         citations: match check.input["citationsMode"].as_str() {
-            Some("off") => Citations::Hidden,
-            _ => Citations::Shown,
+            Some("off") => ReplyCitations::Hidden,
+            _ => ReplyCitations::Shown,
         },
         ..PromptFacts::default()
     };
@@ -39,7 +39,7 @@ fn prompt_section(check: &Check<'_>) -> Value {
         .find_map(|part| match part {
             Placed::Section(fragment)
                 if fragment.origin
-                    == (Origin::Section {
+                    == (FragmentOrigin::Section {
                         key: "memory-recall",
                     }) =>
             {

@@ -9,13 +9,15 @@ use crate::{Check, Outcome, tree};
 use anyhow::{Context, Result};
 use chitin_contract::{MemoryRules, RankingSwitch, WithoutVectors};
 use chitin_guard::Root;
-use chitin_memory::answer::{self, Told};
+use chitin_memory::answer::{self, SearchNotes};
 use chitin_memory::chunk::{self, ChunkOptions};
 use chitin_memory::cite::Citations;
 use chitin_memory::index::{Index, IndexedFile, NewPiece, Shape};
-use chitin_memory::rank::{self, Candidate, Hit, Part};
+use chitin_memory::rank::{self, Hit, RankCandidate, ScorePart};
 use chitin_memory::read::{self, Window};
-use chitin_memory::search::{self, Answer, Ask, Found, Piece, Source};
+use chitin_memory::search::{
+    self, ChunkSource, FoundChunk, MemoryChunk, SearchRequest, SearchResults,
+};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use tempfile::TempDir;
@@ -90,9 +92,9 @@ fn hybrid(input: &Value, rules: &MemoryRules) -> Result<Value> {
     let mut ids = HashMap::new();
     let mut piece = |value: &Value| {
         let next = i64::try_from(ids.len()).unwrap_or(i64::MAX);
-        Piece {
+        MemoryChunk {
             id: *ids.entry(text(value, "id")).or_insert(next),
-            source: Source::Memory,
+            source: ChunkSource::Memory,
             path: text(value, "path"),
             start_line: line(value, "startLine"),
             end_line: line(value, "endLine"),
@@ -103,7 +105,7 @@ fn hybrid(input: &Value, rules: &MemoryRules) -> Result<Value> {
     let list = |key: &str| input[key].as_array().cloned().unwrap_or_default();
     let near = list("vector")
         .iter()
-        .map(|value| Found {
+        .map(|value| FoundChunk {
             piece: piece(value),
             strength: value["vectorScore"].as_f64().unwrap_or_default(),
         })
@@ -114,7 +116,7 @@ fn hybrid(input: &Value, rules: &MemoryRules) -> Result<Value> {
             let score = value["textScore"].as_f64().unwrap_or_default();
             let mut hit = Hit::new(piece(value));
             hit.text_score = Some(score);
-            hit.add(Part::Text, score);
+            hit.add(ScorePart::Text, score);
             hit
         })
         .collect();
@@ -136,9 +138,9 @@ fn hybrid(input: &Value, rules: &MemoryRules) -> Result<Value> {
         let lambda = input["mmr"]["lambda"]
             .as_f64()
             .unwrap_or(ranking.diversity.lambda);
-        let texts: Vec<Candidate<'_>> = hits
+        let texts: Vec<RankCandidate<'_>> = hits
             .iter()
-            .map(|hit| Candidate {
+            .map(|hit| RankCandidate {
                 score: hit.score,
                 text: &hit.piece.text,
             })
@@ -164,10 +166,10 @@ fn hybrid(input: &Value, rules: &MemoryRules) -> Result<Value> {
 fn mmr(input: &Value, rules: &MemoryRules) -> Result<Value> {
     let items = input["items"].as_array().context("no items")?;
     let texts: Vec<String> = items.iter().map(|item| text(item, "content")).collect();
-    let candidates: Vec<Candidate<'_>> = items
+    let candidates: Vec<RankCandidate<'_>> = items
         .iter()
         .zip(&texts)
-        .map(|(item, text)| Candidate {
+        .map(|(item, text)| RankCandidate {
             score: item["score"].as_f64().unwrap_or_default(),
             text,
         })
@@ -188,8 +190,8 @@ fn mmr(input: &Value, rules: &MemoryRules) -> Result<Value> {
     Ok(json!({ "order": order }))
 }
 
-fn told(input: &Value) -> Told<'_> {
-    Told {
+fn told(input: &Value) -> SearchNotes<'_> {
+    SearchNotes {
         citations: Citations::of_name(input["mode"].as_str().unwrap_or_default()),
         session_key: input["sessionKey"].as_str().unwrap_or_default(),
         provider: None,
@@ -225,7 +227,7 @@ fn files(corpus: &Value) -> impl Iterator<Item = (&str, &str)> {
     files.filter_map(|(path, text)| Some((path.as_str(), text.as_str()?)))
 }
 
-fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<Answer> {
+fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<SearchResults> {
     let mut rules = *rules;
     let decay = &mut rules.ranking.decay;
     match ask["temporalDecay"]["enabled"].as_bool() {
@@ -251,21 +253,21 @@ fn searched(corpus: &Value, ask: &Value, rules: &MemoryRules) -> Result<Answer> 
             })
             .collect();
         let file = IndexedFile {
-            source: Source::Memory,
+            source: ChunkSource::Memory,
             path,
             modified_ms: 0,
         };
         index.put(&file, &pieces)?;
     }
     let query = text(ask, "query");
-    let ask = Ask {
+    let ask = SearchRequest {
         query: &query,
         max_results: ask["maxResults"]
             .as_u64()
             .and_then(|count| usize::try_from(count).ok()),
         min_score: ask["minScore"].as_f64(),
         now_ms: time_ms(&corpus["now"])?,
-        ..Ask::default()
+        ..SearchRequest::default()
     };
     Ok(search::search(&index, None, &ask, rules)?)
 }

@@ -5,7 +5,7 @@ use crate::{Check, Outcome};
 use anyhow::{Context, Result};
 use chitin_agent::compat::NO_REPLY;
 use chitin_agent::history::{FlushFigures, FlushOptions, FlushPlan, FlushState, flush_gate};
-use chitin_memory::archive::{Conversation, session_text};
+use chitin_memory::archive::{ArchivedConversation, session_text};
 use chitin_protocol::settings::MemoryFlushSettings;
 use chitin_tools::redact::{MARKER, Redactor};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn gate(input: &Value) -> Result<Value> {
 
 fn archived(check: &Check<'_>, input: &Value) -> Result<Value> {
     let transcript = input["jsonl"].as_str().context("no `jsonl`")?;
-    let conversation = Conversation {
+    let conversation = ArchivedConversation {
         agent: "main",
         file_name: "s1.jsonl",
     };

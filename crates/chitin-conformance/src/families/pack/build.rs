@@ -7,9 +7,9 @@ use chitin_pack::adapters::{self, OpenClawOptions};
 use chitin_pack::archive;
 use chitin_pack::artifact::{Artifact, Descriptor};
 use chitin_pack::build::{
-    self, BuildOptions, Built, LinkMode, MemoryFile, OwnLayers, WorkspaceOptions,
+    self, BuildOptions, Built, LinkMode, MemoryFileMode, OwnLayers, WorkspaceOptions,
 };
-use chitin_pack::definition::{self, DocumentKind, Entry, Identity};
+use chitin_pack::definition::{self, DefinitionFile, DocumentKind, PackIdentity};
 use chitin_pack::layer::{Format, LayerKind};
 use chitin_pack::store::Store;
 use chitin_pack::{Digest, PackError};
@@ -70,7 +70,7 @@ fn built_with(input: &Value, entry: EntryFile) -> Result<Result<BuiltCase, PackE
 }
 
 fn build_in(project: &Path, input: &Value, store: &Store) -> Result<Built, PackError> {
-    let entry = Entry::load(project, named_entry(input).as_deref())?;
+    let entry = DefinitionFile::load(project, named_entry(input).as_deref())?;
     build::build(
         &entry.project,
         &entry.definition()?,
@@ -156,7 +156,7 @@ fn definition_of(input: &Value) -> Value {
 
 /// Loads what a command line names as its definition.
 pub(super) fn entry(project: &Path, named: Option<&str>) -> Result<(), PackError> {
-    Entry::load(project, named.map(ours).as_deref())?
+    DefinitionFile::load(project, named.map(ours).as_deref())?
         .definition()
         .map(drop)
 }
@@ -251,7 +251,7 @@ fn validate(check: &Check<'_>) -> Result<Outcome> {
         Err(error) => return Ok(judge_error(check.expected, &error)),
     };
     let exit = u8::from(!found.errors.is_empty());
-    let theirs = |findings: &[definition::Finding]| -> Vec<Value> {
+    let theirs = |findings: &[definition::DefinitionFinding]| -> Vec<Value> {
         findings
             .iter()
             .map(|finding| {
@@ -273,11 +273,11 @@ fn pack_workspace(check: &Check<'_>) -> Result<Outcome> {
     let workspace = directory.path().join("workspace");
     files::write(&workspace, &check.input["workspace"])?;
     let store = Arc::new(Store::create(&directory.path().join("oci"))?);
-    let identity = Identity {
+    let identity = PackIdentity {
         name: "agent".into(),
         version: "1.0.0".into(),
         description: "A case.".into(),
-        ..Identity::default()
+        ..PackIdentity::default()
     };
     let wants_memory = check.input["options"]
         .as_object()
@@ -289,9 +289,9 @@ fn pack_workspace(check: &Check<'_>) -> Result<Outcome> {
         });
     let options = WorkspaceOptions {
         memory_file: if wants_memory {
-            MemoryFile::Pack
+            MemoryFileMode::Pack
         } else {
-            MemoryFile::Leave
+            MemoryFileMode::Leave
         },
         // The cases speak of the format's own layers.
         own_layers: OwnLayers::Leave,

@@ -57,7 +57,7 @@ fn tar(input: &Value, expected: &Value) -> Result<Value, PackError> {
     for (path, _) in &files {
         archive::check_path(path)?;
     }
-    let mut seen = archive::Seen::default();
+    let mut seen = archive::SeenPaths::default();
     for (path, _) in &files {
         seen.add(path)?;
     }

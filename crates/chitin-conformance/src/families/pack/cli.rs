@@ -8,7 +8,7 @@ use crate::{Check, Outcome};
 use anyhow::Result;
 use chitin_pack::build::{BuildOptions, build_source};
 use chitin_pack::reference::Reference;
-use chitin_pack::store::{Layout, Store};
+use chitin_pack::store::{ImageLayout, Store};
 use chitin_pack::{ErrorClass, ExitKind, PackError};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -248,7 +248,9 @@ fn snapshot(place: &Path, given: &str) -> Result<(), PackError> {
 /// Opens what a command names: a path that is not there ends with a local failure, a reference with the registry's.
 fn artifact(place: &Path, given: &str) -> Result<(), PackError> {
     if given.starts_with(['.', '/']) {
-        return Layout::open(&place.join(given))?.artifact(None).map(drop);
+        return ImageLayout::open(&place.join(given))?
+            .artifact(None)
+            .map(drop);
     }
     let reference: Reference = given.parse()?;
     let error = PackError::new(ErrorClass::NotFound, format!("`{reference}` is not there"));

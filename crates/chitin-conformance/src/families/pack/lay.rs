@@ -7,10 +7,11 @@ use crate::{Check, Outcome};
 use anyhow::{Context, Result};
 use chitin_pack::artifact::Artifact;
 use chitin_pack::materialize::{
-    self, AdapterId, Applied, ApplyOptions, Layout, Mode, Options, Overwrite, Plan,
+    self, AdapterId, ApplyOptions, LayoutFidelity, LayoutMode, LayoutOptions, Overwrite,
+    UnpackOutcome, UnpackPlan,
 };
-use chitin_pack::skill_vars::{Variables, substitute};
-use chitin_pack::{ErrorClass, PackError, Warning, template};
+use chitin_pack::skill_vars::{SkillVariables, substitute};
+use chitin_pack::{ErrorClass, PackError, PackWarning, template};
 use serde_json::{Map, Value, json};
 use staged::Stage;
 
@@ -27,7 +28,7 @@ pub(super) fn run(check: &Check<'_>) -> Outcome {
         }
         "skill-vars" => {
             let given = |names: &[&str]| names.iter().find_map(|name| input[*name].as_str());
-            let variables = Variables {
+            let variables = SkillVariables {
                 arguments: given(&["arguments"]).unwrap_or_default(),
                 skill_directory: given(&["skillDir", "skillDirectory", "STAX_SKILL_DIR"])
                     .unwrap_or_default(),
@@ -65,7 +66,7 @@ fn select(check: &Check<'_>) -> Outcome {
 /// What the arguments ask for.
 #[derive(Debug, Default)]
 struct Asked {
-    options: Options,
+    options: LayoutOptions,
     plan_only: bool,
     overwrite: bool,
 }
@@ -74,13 +75,13 @@ impl Asked {
     fn new(check: &Check<'_>) -> Result<Self, PackError> {
         let given = &check.input["definition"]["adapter"]["options"];
         let mut options = match given {
-            Value::Null => Options::default(),
-            given => Options::from_json(given)?,
+            Value::Null => LayoutOptions::default(),
+            given => LayoutOptions::from_json(given)?,
         };
-        options.layout = Layout::Stax;
+        options.layout = LayoutFidelity::Stax;
         match check.input["mode"].as_str() {
-            Some("permissive") => options.mode = Some(Mode::Permissive),
-            Some("exact") => options.mode = Some(Mode::Exact),
+            Some("permissive") => options.mode = Some(LayoutMode::Permissive),
+            Some("exact") => options.mode = Some(LayoutMode::Exact),
             _ => {}
         }
         let mut asked = Self {
@@ -98,7 +99,7 @@ impl Asked {
                 "--adapter" | "--consumer" => {
                     asked.options.adapter = arguments.next().map(str::to_owned);
                 }
-                "--exact" => asked.options.mode = Some(Mode::Exact),
+                "--exact" => asked.options.mode = Some(LayoutMode::Exact),
                 "--plan" => asked.plan_only = true,
                 "--overwrite" => asked.overwrite = true,
                 "--json" => {}
@@ -151,8 +152,8 @@ fn lay(check: &Check<'_>) -> Result<Outcome> {
 /// What came out.
 struct Done {
     artifact: Artifact,
-    plan: Plan,
-    applied: Option<Applied>,
+    plan: UnpackPlan,
+    applied: Option<UnpackOutcome>,
 }
 
 fn attempt(check: &Check<'_>, stage: &Stage) -> Result<Done, PackError> {
@@ -195,7 +196,7 @@ impl Done {
         differences.extend(same(expected, "fidelity", &json!(plan.fidelity)));
         differences.extend(same(expected, "lossy", &json!(plan.lossy)));
         let later = self.applied.iter().flat_map(|applied| &applied.warnings);
-        let warnings: Vec<&Warning> = plan.warnings.iter().chain(later).collect();
+        let warnings: Vec<&PackWarning> = plan.warnings.iter().chain(later).collect();
         let warnings = json!(warnings);
         if let Some(wanted) = expected["warnings"].as_array() {
             differences.extend(members(wanted, &warnings));

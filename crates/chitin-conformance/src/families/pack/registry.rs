@@ -4,12 +4,12 @@ use super::build::{BuiltCase, built_case};
 use super::judge_error;
 use crate::{Check, Outcome};
 use anyhow::{Context, Result, bail};
-use chitin_pack::inspect::{Depth, inspect};
+use chitin_pack::inspect::{InspectDepth, inspect};
 use chitin_pack::reference::Reference;
+use chitin_pack::signatures::{TrustPolicy, verify};
 use chitin_pack::store::Store;
-use chitin_pack::trust::{Policy, verify};
 use chitin_pack::{Digest, PackError};
-use chitin_registry::{Keychain, Options, Registry, Retries, Silent};
+use chitin_registry::{Keychain, RegistryClient, RegistryOptions, Retries, Silent};
 use chitin_test::registry::{RegistryServer, Setup};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -45,14 +45,14 @@ fn unreachable_host(check: &Check<'_>) -> Result<Outcome> {
     let reference: Reference = reference.parse()?;
     let directory = tempfile::tempdir()?;
     let store = Arc::new(Store::create(directory.path())?);
-    let options = Options {
+    let options = RegistryOptions {
         retries: Retries {
             attempts: 0,
             ..Retries::default()
         },
-        ..Options::default()
+        ..RegistryOptions::default()
     };
-    let registry = Registry::new(options, Keychain::default())?;
+    let registry = RegistryClient::new(options, Keychain::default())?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
     Ok(
         match runtime.block_on(registry.pull(&reference, &store, &Silent)) {
@@ -104,22 +104,22 @@ async fn go(check: &Check<'_>, case: &BuiltCase, server: &RegistryServer) -> Res
 
 struct Steps<'c> {
     case: &'c BuiltCase,
-    registry: Registry,
+    registry: RegistryClient,
     reference: Reference,
 }
 
 impl<'c> Steps<'c> {
     fn new(input: &Value, case: &'c BuiltCase, server: &RegistryServer) -> Result<Self> {
-        let options = Options {
+        let options = RegistryOptions {
             extra_roots: vec![server.authority()],
-            ..Options::default()
+            ..RegistryOptions::default()
         };
         let repository = input["repository"].as_str().context("a repository")?;
         let tag = input["tag"].as_str().map(|tag| format!(":{tag}"));
         let text = format!("{}/{repository}{}", server.host(), tag.unwrap_or_default());
         Ok(Self {
             case,
-            registry: Registry::new(options, Keychain::default())?,
+            registry: RegistryClient::new(options, Keychain::default())?,
             reference: text.parse()?,
         })
     }
@@ -155,7 +155,7 @@ impl<'c> Steps<'c> {
 
     async fn inspect(&self, target: Target) -> Result<Value, PackError> {
         let artifact = self.registry.artifact(&self.reference(target)).await?;
-        let facts = inspect(&artifact, Depth::Manifest, Vec::new())?;
+        let facts = inspect(&artifact, InspectDepth::Manifest, Vec::new())?;
         Ok(json!({ "exit": 0, "digestEqualsLocalManifest": facts.digest == self.local() }))
     }
 
@@ -184,7 +184,7 @@ impl<'c> Steps<'c> {
     async fn verify(&self, target: Target) -> Result<Value, PackError> {
         let (store, digest) = self.pulled(target).await?;
         store.artifact(&digest)?.verify()?;
-        let requirement = Policy::default().requirement(None);
+        let requirement = TrustPolicy::default().requirement(None);
         let signatures = store.signatures_of(&digest)?;
         verify(&self.case.built.manifest, &signatures, &requirement)?;
         Ok(json!({ "exit": 0 }))

@@ -8,8 +8,10 @@ use chitin_pack::artifact::{Artifact, Descriptor, Manifest};
 use chitin_pack::compat::{AGENT, CONFIG, OCI_MANIFEST, SIGNATURE_PAYLOAD};
 use chitin_pack::diff::{self, diff};
 use chitin_pack::inspect::{self, documents, inspect};
-use chitin_pack::store::{Layout, Store, extract};
-use chitin_pack::trust::{Mode, PrivateKey, Requirement, Signature, TrustedKey, verify};
+use chitin_pack::signatures::{
+    PrivateKey, Requirement, Signature, SignatureMode, TrustedKey, verify,
+};
+use chitin_pack::store::{ImageLayout, Store, extract};
 use chitin_pack::{ErrorClass, PackError};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -89,7 +91,7 @@ fn verify_policy(input: &Value) -> Judged {
         Some(other) => anyhow::bail!("a signature that is `{other}`"),
     }
     let requirement = Requirement {
-        mode: match Mode::parse(input["policy"].as_str().unwrap_or_default()) {
+        mode: match SignatureMode::parse(input["policy"].as_str().unwrap_or_default()) {
             Ok(mode) => mode,
             Err(error) => return Ok(Err(error)),
         },
@@ -117,12 +119,12 @@ fn compare(input: &Value) -> Judged {
         (Ok(left), Ok(right)) => (left, right),
         (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
     };
-    let difference = match diff(&left.1, &right.1, diff::Depth::Files) {
+    let difference = match diff(&left.1, &right.1, diff::DiffDepth::Files) {
         Ok(difference) => difference,
         Err(error) => return Ok(Err(error)),
     };
     let changes = difference.changes.iter().map(|change| {
-        let differs = change.change != diff::Change::Identical;
+        let differs = change.change != diff::LayerChange::Identical;
         anyhow::ensure!(differs != change.files.is_empty(), "no file says why");
         Ok(json!({ "mediaType": change.media_type, "change": change.change }))
     });
@@ -145,7 +147,7 @@ fn side(input: &Value) -> Result<Result<(BuiltCase, Artifact), PackError>> {
 fn inspected(input: &Value) -> Judged {
     let artifact = match side(input)? {
         Ok((_built, artifact)) => (
-            inspect(&artifact, inspect::Depth::Files, Vec::new()),
+            inspect(&artifact, inspect::InspectDepth::Files, Vec::new()),
             artifact,
         ),
         Err(error) => return Ok(Err(error)),
@@ -170,7 +172,7 @@ fn extracted(input: &Value) -> Judged {
         Ok(blobs) => blobs,
         Err(error) => return Ok(Err(error)),
     };
-    let copy = Layout::open(&target)?.artifact(None)?;
+    let copy = ImageLayout::open(&target)?.artifact(None)?;
     copy.verify().context("what was extracted")?;
     anyhow::ensure!(copy.digest == artifact.digest, "another manifest");
     members(json!({ "exit": 0, "blobs": blobs }))

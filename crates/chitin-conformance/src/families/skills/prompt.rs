@@ -3,10 +3,10 @@
 use crate::{Check, tree};
 use anyhow::{Context, Result, bail};
 use chitin_context::catalogue::{
-    Catalogue, CatalogueSkill, Form, Notice, catalogue, counted_guidance, counted_notice, guidance,
-    limits,
+    Catalogue, CatalogueNotice, CatalogueSkill, Form, catalogue, counted_guidance, counted_notice,
+    guidance, limits,
 };
-use chitin_context::fragment::Source;
+use chitin_context::fragment::FragmentSource;
 use chitin_contract::CatalogueRules;
 use chitin_workspace::skills::Eligibility;
 use serde_json::{Value, json};
@@ -148,7 +148,7 @@ fn with_placeholders(listed: &Catalogue, rules: &CatalogueRules) -> String {
     let mut out = String::new();
     for piece in &listed.pieces {
         let text = piece.text.as_str();
-        let ours = piece.source == Source::Ours;
+        let ours = piece.source == FragmentSource::Ours;
         match &notice {
             Some((notice, words)) if ours && text == words => {
                 let units = counted_notice(notice, rules);
@@ -165,7 +165,7 @@ fn with_placeholders(listed: &Catalogue, rules: &CatalogueRules) -> String {
 }
 
 /// The facts that a notice states, as the cases write them.
-fn facts(notice: &Notice) -> String {
+fn facts(notice: &CatalogueNotice) -> String {
     let descriptions = match notice.form {
         Form::Full => None,
         Form::Shortened(_) => Some("descriptions shortened"),

@@ -12,9 +12,9 @@ use crate::{Check, unprivileged};
 use anyhow::{Context, Result};
 use chitin_config::heartbeat;
 use chitin_config::settings::settings;
-use chitin_context::budget::{ContextFile, Limits};
+use chitin_context::budget::{BudgetLimits, ContextFile};
 use chitin_context::files::{Files, FilesIn, files};
-use chitin_context::refresh::{Frozen, Refresh};
+use chitin_context::refresh::{Frozen, RefreshRule};
 use chitin_contract::{Contract, RefusalStyle};
 use chitin_guard::Root;
 use chitin_protocol::session_key::ChatType;
@@ -22,7 +22,7 @@ use chitin_workspace::Workspace;
 use chitin_workspace::extras::{self, ExtraFiles};
 use chitin_workspace::filter::TurnFacts;
 use chitin_workspace::load::{LoadError, LoadOptions, Loader, read_policy};
-use chitin_workspace::persona_swap::{self, Moment};
+use chitin_workspace::persona_swap::{self, SwapMoment};
 use chitin_workspace::snapshot::Record;
 use chitin_workspace::turn_marker;
 use serde_json::{Map, Value, json};
@@ -82,7 +82,8 @@ pub(super) fn context(check: &Check<'_>) -> Result<Value> {
         .iter()
         .zip(&turn.outcomes)
         .filter(|(record, outcome)| {
-            !matches!(outcome, chitin_context::files::Outcome::NotKept(_)) && wanted(&record.path)
+            !matches!(outcome, chitin_context::files::FileOutcome::NotKept(_))
+                && wanted(&record.path)
         })
         .map(|(record, _)| bootstrap_file(record, check.contract, &redact))
         .collect();
@@ -114,7 +115,7 @@ pub(super) fn context(check: &Check<'_>) -> Result<Value> {
                 wanted(Path::new(&*file.path))
                     && turn
                         .outcomes
-                        .contains(&chitin_context::files::Outcome::In { file: *at })
+                        .contains(&chitin_context::files::FileOutcome::In { file: *at })
             })
             .map(|(file, _)| file.clone())
             .collect();
@@ -131,7 +132,7 @@ pub(super) fn refresh(check: &Check<'_>) -> Result<Value> {
     let redact = |text: &str| redacted(text, &stage);
     let loader = Loader::new(&stage.workspace, check.contract, &LoadOptions::default());
     let mut frozen = Frozen::new(16);
-    let policy = Refresh::of(check.contract);
+    let policy = RefreshRule::of(check.contract);
     let mut turn = |input: &Value| -> Result<Files> {
         let key = input["session_key"].as_str();
         let found = frozen.take(key, policy, || {
@@ -178,7 +179,7 @@ fn look(
             let patterns: Vec<String> = patterns.iter().map(|p| stage.fill_in(p)).collect();
             found = extras::find(&root, &patterns, contract, &policy, workspace.records());
         }
-        let moment = Moment {
+        let moment = SwapMoment {
             dice: 0.5,
             minutes: 720,
         };
@@ -251,7 +252,7 @@ fn place(
         workspace: &found.workspace,
         extras: &found.extras.records,
         facts: &facts,
-        limits: &Limits::of(contract).with_settings(&settings),
+        limits: &BudgetLimits::of(contract).with_settings(&settings),
         projects: &[],
     })
 }

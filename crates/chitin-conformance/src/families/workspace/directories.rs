@@ -7,7 +7,7 @@
 use crate::Check;
 use anyhow::Result;
 use chitin_config::env::Env;
-use chitin_config::settings::{Settings, settings};
+use chitin_config::settings::{ContextSettings, settings};
 use chitin_config::{agents, home};
 use chitin_protocol::agent_id::AgentId;
 use serde_json::{Map, Value, json};
@@ -89,7 +89,7 @@ pub(super) fn limits(check: &Check<'_>) -> Value {
         .into_iter()
         .flatten()
         .map(|given| {
-            let Settings {
+            let ContextSettings {
                 max_chars,
                 total_max_chars,
                 context_injection,

@@ -7,7 +7,7 @@ use chitin_context::sections::{
     Confinement, HostFacts, ModelAlias, Placed, PromptFacts, PromptMode, Reactions, Reasoning,
     Slot, ToolFact, bootstrap_notice, sections as placed,
 };
-use chitin_context::{Origin, render};
+use chitin_context::{FragmentOrigin, render};
 use chitin_contract::SectionKey;
 use chitin_workspace::seed::BootstrapMode;
 use serde_json::{Map, Value, json};
@@ -35,7 +35,7 @@ pub(super) fn sections(check: &Check<'_>) -> Value {
             let mut lines = lines.collect::<Vec<_>>();
             // The builder of the release marks what may be moved; ours does so when the prompt is handed to a model.
             let runtime_line = SectionKey::RuntimeLine.name();
-            if fragment.origin == (Origin::Section { key: runtime_line }) {
+            if fragment.origin == (FragmentOrigin::Section { key: runtime_line }) {
                 let [begin, end] = MOVABLE.map(str::to_owned);
                 lines.insert(0, begin);
                 lines.push(end);

@@ -4,16 +4,16 @@ use crate::{Check, stage};
 use anyhow::{Context, Result};
 use chitin_config::settings::TruncationWarning;
 use chitin_context::body::Body;
-use chitin_context::budget::{ContextFile, Limits, Spent, spend};
+use chitin_context::budget::{BudgetLimits, ContextFile, Spent, spend};
 use chitin_context::memory_results::{self, MemoryResult};
 use chitin_context::render::{blocks, files_only, join};
 use chitin_context::report::{
     Announced, around_words, report as reckon, system_notice, user_notice,
 };
-use chitin_context::{CutCause, Decision, Fragment, Piece, Size};
+use chitin_context::{BudgetDecision, CutCause, Fragment, FragmentPiece, Size};
 use chitin_contract::{Contract, NoticePlace, TotalCause};
-use chitin_protocol::record::{Oversize, Refusal};
-use chitin_workspace::snapshot::{Content, Record, RecordState};
+use chitin_protocol::record::{FileRefusal, OversizeFile};
+use chitin_workspace::snapshot::{FileContent, Record, RecordState};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -163,10 +163,10 @@ pub(super) fn given_file(path: &str, text: String) -> ContextFile {
         path: path.into(),
         heading: path.into(),
         extra: false,
-        body: Arc::new(Body::of(Piece::given(text))),
+        body: Arc::new(Body::of(FragmentPiece::given(text))),
         raw: Size::default(),
         remaining: None,
-        decision: Decision::Whole,
+        decision: BudgetDecision::Whole,
     }
 }
 
@@ -259,11 +259,11 @@ pub(super) fn context_files(files: &[ContextFile], redact: &dyn Fn(&str) -> Stri
         .collect()
 }
 
-fn limits(input: &Value, contract: &Contract) -> Limits {
+fn limits(input: &Value, contract: &Contract) -> BudgetLimits {
     let size = |key: &str| input[key].as_f64().map(to_size);
-    let own = Limits::of(contract);
+    let own = BudgetLimits::of(contract);
     let per_file = size("max_chars").unwrap_or(own.per_file);
-    Limits {
+    BudgetLimits {
         per_file,
         total: own
             .total
@@ -304,12 +304,12 @@ fn records(input: &Value) -> Result<Vec<Record>> {
             let state = match entry["refused"].as_str() {
                 Some(reason) => RecordState::Refused(refusal(reason)?),
                 None if entry["missing"] == true => RecordState::Missing,
-                None => RecordState::Present(Arc::new(Content {
+                None => RecordState::Present(Arc::new(FileContent {
                     oversize: match &entry["oversize"] {
                         Value::Null => None,
-                        oversize => Some(serde_json::from_value::<Oversize>(oversize.clone())?),
+                        oversize => Some(serde_json::from_value::<OversizeFile>(oversize.clone())?),
                     },
-                    ..Content::in_memory(String::from_utf8(stage::content(entry)?)?)
+                    ..FileContent::in_memory(String::from_utf8(stage::content(entry)?)?)
                 })),
             };
             Ok(Record {
@@ -322,6 +322,6 @@ fn records(input: &Value) -> Result<Vec<Record>> {
         .collect()
 }
 
-fn refusal(reason: &str) -> Result<Refusal> {
+fn refusal(reason: &str) -> Result<FileRefusal> {
     Ok(serde_json::from_value(json!(reason))?)
 }

@@ -5,8 +5,8 @@ use super::rendering::{guided_block, rendered};
 use crate::Check;
 use crate::stage::Stage;
 use anyhow::Result;
-use chitin_context::Origin;
-use chitin_context::budget::Limits;
+use chitin_context::FragmentOrigin;
+use chitin_context::budget::BudgetLimits;
 use chitin_context::files::{FilesIn, files};
 use chitin_context::report::{system_notice, user_notice};
 use chitin_context::sections::{Placed, PromptFacts, sections};
@@ -67,7 +67,7 @@ pub(super) fn turn(check: &Check<'_>) -> Result<Value> {
         linked_memory: &linked_memory,
         ..TurnFacts::default()
     };
-    let limits = Limits::of(contract);
+    let limits = BudgetLimits::of(contract);
     let files = files(&FilesIn {
         workspace: &workspace,
         extras: &[],
@@ -85,7 +85,7 @@ pub(super) fn turn(check: &Check<'_>) -> Result<Value> {
         let key = SectionKey::FilesCut.name();
         let mut placed = sections(&contract.prompt, &facts).into_iter();
         placed.find_map(|part| match part {
-            Placed::Section(fragment) if fragment.origin == (Origin::Section { key }) => {
+            Placed::Section(fragment) if fragment.origin == (FragmentOrigin::Section { key }) => {
                 Some(fragment.text())
             }
             Placed::Section(_) | Placed::Slot(_) => None,

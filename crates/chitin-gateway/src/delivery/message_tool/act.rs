@@ -1,9 +1,9 @@
 //! The deeds themselves.
 
-use super::arguments::{Ask, filled};
+use super::arguments::{MessageToolRequest, filled};
 use super::result::{OTHERS_WORDS, told};
 use super::{Scene, files, schema};
-use crate::surface::{Action, Address, Done, Outgoing, Surface};
+use crate::surface::{Address, OutgoingMessage, Surface, SurfaceAction, SurfaceOutcome};
 use chitin_text::TextChunk;
 use chitin_tools::CallContext;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ const MOST_TARGETS: usize = 50;
 pub(super) async fn run(
     scene: &Scene,
     channel: Option<&str>,
-    ask: Ask,
+    ask: MessageToolRequest,
     context: &CallContext<'_>,
 ) -> Result<Value, String> {
     let target = ask.target.as_deref();
@@ -39,13 +39,13 @@ pub(super) async fn run(
             let (surface, place) = scene.place(channel, target, &ask)?;
             let name = ask.thread_name.as_deref().or(ask.message.as_deref());
             let name = filled(name, "threadName", &ask.action)?;
-            let action = Action::ThreadCreate {
+            let action = SurfaceAction::ThreadCreate {
                 name: name.chars().take(100).collect(),
                 message_id: ask.message_id.clone(),
                 auto_archive_min: ask.auto_archive_min,
             };
             let mut told = act(&surface, &place, &action, &ask).await?;
-            if let (Some(text), Some(Done::Thread { address })) = (&ask.message, &told.1)
+            if let (Some(text), Some(SurfaceOutcome::Thread { address })) = (&ask.message, &told.1)
                 && ask.thread_name.is_some()
                 && !text.trim().is_empty()
             {
@@ -56,7 +56,7 @@ pub(super) async fn run(
         }
         schema::READ => {
             let (surface, place) = scene.place(channel, target, &ask)?;
-            let action = Action::Read {
+            let action = SurfaceAction::Read {
                 limit: ask.limit(),
                 before: ask.before.clone(),
             };
@@ -65,12 +65,12 @@ pub(super) async fn run(
         }
         schema::DOWNLOAD => {
             let (surface, place) = scene.place(channel, target, &ask)?;
-            let action = Action::Download {
+            let action = SurfaceAction::Download {
                 message_id: ask.about(scene.began(&place))?.to_owned(),
                 file: ask.file.clone(),
             };
             let (mut told, done) = act(&surface, &place, &action, &ask).await?;
-            if let Some(Done::File { file }) = done {
+            if let Some(SurfaceOutcome::File { file }) = done {
                 let kept = files::keep(&file, &ask, context).await?;
                 told["path"] = json!(kept);
                 told["mime"] = json!(file.mime);
@@ -92,9 +92,9 @@ pub(super) async fn run(
 fn other(
     scene: &Scene,
     surface: &Arc<dyn Surface>,
-    ask: &Ask,
+    ask: &MessageToolRequest,
     place: &Address,
-) -> Result<Action, String> {
+) -> Result<SurfaceAction, String> {
     Ok(match ask.action.as_str() {
         schema::EDIT => {
             let message_id = ask.about(None)?.to_owned();
@@ -102,12 +102,12 @@ fn other(
             let (Some(piece), true) = (pieces.pop(), pieces.is_empty()) else {
                 return Err("This is too long for one message.".to_owned());
             };
-            Action::Edit {
+            SurfaceAction::Edit {
                 message_id,
                 text: piece.body,
             }
         }
-        schema::REACT => Action::React {
+        schema::REACT => SurfaceAction::React {
             message_id: ask.about(scene.began(place))?.to_owned(),
             emoji: filled(ask.emoji.as_deref(), "emoji", &ask.action)?.to_owned(),
             remove: ask.remove,
@@ -125,7 +125,7 @@ fn other(
                     return Err(format!("`{name}` needs `{needed}`."));
                 }
             }
-            Action::Other {
+            SurfaceAction::Other {
                 name: name.to_owned(),
                 fields,
             }
@@ -137,9 +137,9 @@ fn other(
 async fn act(
     surface: &Arc<dyn Surface>,
     place: &Address,
-    action: &Action,
-    ask: &Ask,
-) -> Result<(Value, Option<Done>), String> {
+    action: &SurfaceAction,
+    ask: &MessageToolRequest,
+) -> Result<(Value, Option<SurfaceOutcome>), String> {
     let mut told = json!({"ok": true, "action": ask.action, "to": place.to_string()});
     if ask.dry_run {
         told["dryRun"] = json!(true);
@@ -151,11 +151,14 @@ async fn act(
         Err(_) => return Err("The surface did not answer in time.".to_owned()),
     };
     match &done {
-        Done::Thread { address } => {
+        SurfaceOutcome::Thread { address } => {
             told["threadId"] = json!(address.thread_id.as_ref().unwrap_or(&address.peer.id));
             told["target"] = json!(address.to_string());
         }
-        Done::Done | Done::Said { .. } | Done::File { .. } | Done::Other { .. } => {}
+        SurfaceOutcome::Done
+        | SurfaceOutcome::Said { .. }
+        | SurfaceOutcome::File { .. }
+        | SurfaceOutcome::Other { .. } => {}
     }
     Ok((told, Some(done)))
 }
@@ -164,7 +167,7 @@ async fn act(
 async fn broadcast(
     scene: &Scene,
     channel: Option<&str>,
-    ask: &Ask,
+    ask: &MessageToolRequest,
     context: &CallContext<'_>,
 ) -> Result<Value, String> {
     if ask.buffer.is_some() || !ask.paths().is_empty() {
@@ -197,7 +200,7 @@ async fn send(
     scene: &Scene,
     surface: &Arc<dyn Surface>,
     place: &Address,
-    ask: &Ask,
+    ask: &MessageToolRequest,
     context: &CallContext<'_>,
     index: usize,
 ) -> Result<Value, String> {
@@ -236,7 +239,7 @@ async fn send(
     let turn = scene.job.as_ref().map_or("", |job| job.id.as_str());
     let mut ids = Vec::new();
     for (piece, cut) in pieces.into_iter().enumerate() {
-        let message = Outgoing {
+        let message = OutgoingMessage {
             key: format!("{turn}:{}:{index}:{piece}", context.call_id),
             plain: cut.plain.unwrap_or_else(|| cut.body.clone()),
             text: cut.body,
@@ -247,7 +250,7 @@ async fn send(
             } else {
                 Vec::new()
             },
-            ..Outgoing::default()
+            ..OutgoingMessage::default()
         };
         let sent = scene.inner.send(&**surface, place, &message).await;
         let sent = sent.map_err(|error| match ids.len() {

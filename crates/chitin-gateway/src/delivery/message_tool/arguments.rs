@@ -12,7 +12,7 @@ const MOST_READ: u32 = 200;
 /// What a model asks for.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Ask {
+pub(super) struct MessageToolRequest {
     pub(super) action: String,
     #[serde(default, deserialize_with = "id")]
     pub(super) channel: Option<String>,
@@ -79,7 +79,7 @@ struct Attachment {
     media: String,
 }
 
-impl Ask {
+impl MessageToolRequest {
     /// Returns the files of the workspace that are to go with it, as the model names them.
     pub(super) fn paths(&self) -> Vec<&str> {
         let single = [&self.media, &self.path, &self.file_path];

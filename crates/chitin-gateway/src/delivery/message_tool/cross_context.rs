@@ -8,14 +8,14 @@ use serde_json::Value;
 
 /// How far a session's words may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reach {
+pub struct MessageReach {
     /// To other places on the session's own surface.
     pub same_surface: bool,
     /// To other surfaces.
     pub other_surfaces: bool,
 }
 
-impl Reach {
+impl MessageReach {
     /// Reads what holds for an agent: its own entry, then `tools.message`, then the usual: anywhere on its own surface, not
     /// beyond.
     pub fn read(config: &Value, agent_id: &str, contract: &Contract) -> Self {

@@ -1,7 +1,7 @@
 //! Files that a call sends along, and files that it fetches.
 
-use super::arguments::Ask;
-use crate::surface::{File, FileLimits};
+use super::arguments::MessageToolRequest;
+use crate::surface::{FileLimits, OutgoingFile};
 use crate::tools::aside;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -20,9 +20,9 @@ const LONGEST_TYPE: usize = 120;
 /// Reads the files that are to go with a message, within what the surface takes.
 pub(super) async fn load(
     limits: Option<FileLimits>,
-    ask: &Ask,
+    ask: &MessageToolRequest,
     context: &CallContext<'_>,
-) -> Result<Vec<File>, String> {
+) -> Result<Vec<OutgoingFile>, String> {
     let paths = ask.paths();
     let count = paths.len() + usize::from(ask.buffer.is_some());
     if count == 0 {
@@ -58,14 +58,14 @@ pub(super) async fn load(
     Ok(files)
 }
 
-fn file(name: &str, bytes: Vec<u8>, ask: &Ask) -> File {
+fn file(name: &str, bytes: Vec<u8>, ask: &MessageToolRequest) -> OutgoingFile {
     let name = safe_name(name);
     let said = ask.content_type.as_deref().map(str::trim);
     let said = said.filter(|said| {
         let plain = |c: char| c.is_ascii_graphic() || c == ' ';
         said.len() <= LONGEST_TYPE && said.contains('/') && said.chars().all(plain)
     });
-    File {
+    OutgoingFile {
         mime: said.map_or_else(|| media_type(&name, &bytes).to_owned(), str::to_owned),
         bytes: Arc::from(bytes),
         name,
@@ -96,8 +96,8 @@ fn decoded(buffer: &str, most: usize) -> Result<Vec<u8>, String> {
 /// Puts a file that came with a message into the workspace, and returns where it is. What is there stays, unless the call says
 /// otherwise; what an agent is made of stays in any case.
 pub(super) async fn keep(
-    file: &File,
-    ask: &Ask,
+    file: &OutgoingFile,
+    ask: &MessageToolRequest,
     context: &CallContext<'_>,
 ) -> Result<String, String> {
     let named = ask.path.as_deref().map(str::trim);

@@ -8,12 +8,12 @@ mod result;
 mod schema;
 pub mod target;
 
-pub use cross_context::Reach;
+pub use cross_context::MessageReach;
 
 use crate::gateway::{Gateway, Inner};
 use crate::jobs::{Job, JobKind};
-use crate::surface::{Address, Capabilities, Surface};
-use arguments::Ask;
+use crate::surface::{Address, Surface, SurfaceCapabilities};
+use arguments::MessageToolRequest;
 use chitin_contract::HeartbeatTarget;
 use chitin_protocol::session_key;
 use chitin_protocol::tool::ToolSpec;
@@ -23,7 +23,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::sync::{Arc, Weak};
-use target::Naming;
+use target::TargetNaming;
 
 /// What the tool is called.
 pub const NAME: &str = "message";
@@ -67,11 +67,15 @@ impl MessageTool {
     }
 
     /// Returns what a model on a surface is told of the tool.
-    pub fn definition(surface: &Capabilities) -> ToolSpec {
+    pub fn definition(surface: &SurfaceCapabilities) -> ToolSpec {
         schema::spec(&schema::actions(std::iter::once(surface)))
     }
 
-    async fn run(&self, ask: Ask, context: &CallContext<'_>) -> Result<Value, String> {
+    async fn run(
+        &self,
+        ask: MessageToolRequest,
+        context: &CallContext<'_>,
+    ) -> Result<Value, String> {
         if !self.actions.contains(&ask.action) {
             return Err(format!(
                 "There is no action `{}` here. There are: {}.",
@@ -130,7 +134,7 @@ impl Scene {
         &self,
         channel: Option<&str>,
         target: Option<&str>,
-        ask: &Ask,
+        ask: &MessageToolRequest,
     ) -> Result<(Arc<dyn Surface>, Address), String> {
         let surfaces = &self.inner.parts.surfaces;
         let mut place = match (target, &self.own) {
@@ -139,7 +143,7 @@ impl Scene {
                     let own = own.as_ref()?;
                     Some(own.channel.as_str())
                 });
-                let naming = Naming {
+                let naming = TargetNaming {
                     channel,
                     surfaces,
                     own: own.as_ref(),
@@ -173,7 +177,7 @@ impl Scene {
         };
         let agent = self.job.as_ref().map_or("", |job| job.agent_id.as_str());
         let parts = &self.inner.parts;
-        let reach = Reach::read(&parts.config, agent, parts.contract);
+        let reach = MessageReach::read(&parts.config, agent, parts.contract);
         match reach.refusal(self.own.as_ref(), &place) {
             Some(refusal) => Err(refusal),
             None => Ok((Arc::clone(surface), place)),
@@ -192,7 +196,7 @@ impl Tool for MessageTool {
         context: &'a CallContext<'a>,
     ) -> BoxFuture<'a, ToolOutcome> {
         async move {
-            let ask: Ask = match arguments(&self.spec, given) {
+            let ask: MessageToolRequest = match arguments(&self.spec, given) {
                 Ok(ask) => ask,
                 Err(outcome) => return outcome,
             };

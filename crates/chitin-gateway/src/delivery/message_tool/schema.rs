@@ -1,6 +1,6 @@
 //! What a model is told of the tool: the actions that its surface knows, and the fields that they need.
 
-use crate::surface::Capabilities;
+use crate::surface::SurfaceCapabilities;
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Map, Value, json};
 
@@ -205,7 +205,7 @@ const FIELDS: [Field; 26] = [
 
 /// Returns the actions of surfaces, in the order in which the first declares them; `send` stands first. One that takes files can be
 /// sent some.
-pub(super) fn actions<'a>(surfaces: impl Iterator<Item = &'a Capabilities>) -> Vec<String> {
+pub(super) fn actions<'a>(surfaces: impl Iterator<Item = &'a SurfaceCapabilities>) -> Vec<String> {
     let mut actions = vec![SEND.to_owned()];
     let mut add = |action: &str| {
         if !actions.iter().any(|known| known == action) {

@@ -11,7 +11,7 @@ const THREAD: &str = ":thread:";
 
 /// What a name of a place is read with.
 #[derive(Debug, Clone, Copy)]
-pub struct Naming<'a> {
+pub struct TargetNaming<'a> {
     /// The surface that is meant when the name says none.
     pub channel: Option<&'a str>,
     /// The surfaces that there are.
@@ -25,7 +25,7 @@ pub struct Naming<'a> {
 /// # Errors
 ///
 /// A sentence that says what is missing.
-pub fn parse(text: &str, naming: &Naming<'_>) -> Result<Address, String> {
+pub fn parse(text: &str, naming: &TargetNaming<'_>) -> Result<Address, String> {
     let text = text.trim();
     if text.is_empty() || text.len() > LONGEST || text.chars().any(char::is_control) {
         return Err(
@@ -82,7 +82,7 @@ pub fn parse(text: &str, naming: &Naming<'_>) -> Result<Address, String> {
 }
 
 /// A surface may be called like a kind of chat; then `chat:5` on it is the chat 5.
-fn is_id_of(first: &str, rest: &str, naming: &Naming<'_>) -> bool {
+fn is_id_of(first: &str, rest: &str, naming: &TargetNaming<'_>) -> bool {
     kind(first).is_some() && !rest.contains(':') && naming.channel == Some(first)
 }
 

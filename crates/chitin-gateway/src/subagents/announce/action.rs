@@ -73,7 +73,7 @@ impl ActionClass {
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Action {
+pub struct AnnounceAction {
     /// The kind.
     pub class: ActionClass,
     /// Whether the parent may answer with silence.
@@ -86,7 +86,7 @@ pub fn action(
     expects_message: bool,
     target: CompletionTarget,
     rules: &AnnounceRules,
-) -> Action {
+) -> AnnounceAction {
     let (class, may_stay_silent) = match (target, rules.parent_only, requester, rules.asks) {
         (CompletionTarget::Parent, ParentOnly::Private, _, _) => (ActionClass::Private, true),
         (_, _, Requester::Internal, _) => (ActionClass::InternalUpdate, true),
@@ -95,14 +95,14 @@ pub fn action(
         }
         (_, _, Requester::Visible, AnnounceAsks::Review) => (ActionClass::ParentReview, true),
     };
-    Action {
+    AnnounceAction {
         class,
         may_stay_silent,
     }
 }
 
 /// Returns the words for it: the user's own, if there are any, or ours.
-pub fn action_text(action: Action, announce_type: &str, own: Option<&str>) -> String {
+pub fn action_text(action: AnnounceAction, announce_type: &str, own: Option<&str>) -> String {
     if let Some(own) = own.map(str::trim).filter(|own| !own.is_empty()) {
         return utf16_prefix(own, MOST_OWN).to_owned();
     }

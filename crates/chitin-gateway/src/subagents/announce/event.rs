@@ -36,7 +36,7 @@ pub struct CompletionEvent {
 
 /// What is sent to the parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Turn {
+pub struct AnnounceMessage {
     /// The message.
     pub message: String,
     /// A second message after it, which the runtime writes.
@@ -67,14 +67,14 @@ pub fn block(events: &[CompletionEvent], rules: &AnnounceRules) -> String {
 }
 
 /// Returns what is sent to the parent; nothing for no events.
-pub fn turn(events: &[CompletionEvent], rules: &AnnounceRules) -> Option<Turn> {
+pub fn turn(events: &[CompletionEvent], rules: &AnnounceRules) -> Option<AnnounceMessage> {
     let last = events.last()?;
     Some(match rules.turn {
-        AnnounceTurn::Block => Turn {
+        AnnounceTurn::Block => AnnounceMessage {
             message: block(events, rules),
             context: None,
         },
-        AnnounceTurn::PlainAndBlock => Turn {
+        AnnounceTurn::PlainAndBlock => AnnounceMessage {
             message: plain(events, last, rules),
             context: Some(quoted(events, last)),
         },

@@ -14,10 +14,10 @@ pub(crate) mod settle;
 mod stats;
 mod texts;
 
-pub use action::{Action, ActionClass, CompletionTarget, Requester, action, action_text};
+pub use action::{ActionClass, AnnounceAction, CompletionTarget, Requester, action, action_text};
 pub use decide::{ChildEnd, Fate, SkipAnnounce, destination, fate, wait};
 pub(crate) use escape::shows;
-pub use event::{CompletionEvent, Turn, block, turn};
+pub use event::{AnnounceMessage, CompletionEvent, block, turn};
 pub use outcome::{ChildOutcome, announce_id, idempotency_key};
 pub use settings::{AnnounceWish, Announcing};
 pub use stats::RunStats;

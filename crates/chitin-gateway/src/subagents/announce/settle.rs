@@ -4,12 +4,12 @@ use super::{ChildEnd, ChildOutcome, CompletionEvent, Fate, Requester, RunStats};
 use crate::compat;
 use crate::gateway::Inner;
 use crate::jobs::log::{closing, opening};
-use crate::jobs::{About, ChildMode, ChildRun, Cleanup, Job, JobKind, Outcome, Status};
+use crate::jobs::{About, ChildMode, ChildRun, Cleanup, Job, JobKind, JobOutcome, JobStatus};
 use crate::subagents::announce;
-use crate::subagents::tree::{Ended, GOES, Leaving, NodeState, Nodes, WAITS};
+use crate::subagents::tree::{EndedRun, GOES, Leaving, NodeState, Nodes, WAITS};
 use chitin_contract::{BoundFirstRun, OutboundRules};
 use chitin_protocol::session_key;
-use chitin_store::Change;
+use chitin_store::JobChange;
 use chitin_text::silent::is_silent;
 use serde_json::json;
 use std::time::Duration;
@@ -22,7 +22,7 @@ const TYPE: &str = "subagent task";
 #[derive(Debug, Default)]
 pub(crate) struct Aftermath {
     /// Changes of the ledger, besides those of the jobs.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<JobChange>,
     /// Jobs that begin now.
     pub(crate) jobs: Vec<Job>,
     /// The job itself, to be tried again later.
@@ -44,7 +44,7 @@ impl Inner {
         nodes: &mut Nodes,
         job: &Job,
         steered: &[Job],
-        outcome: &Outcome,
+        outcome: &JobOutcome,
     ) -> Aftermath {
         let mut after = Aftermath::default();
         let now = self.parts.clock.now_ms();
@@ -61,7 +61,7 @@ impl Inner {
             match (&mut node.state, job.kind) {
                 (NodeState::Runs, JobKind::Subagent) => {
                     let runtime = i64::try_from(outcome.runtime_ms).unwrap_or_default();
-                    node.state = NodeState::Waits(Box::new(Ended {
+                    node.state = NodeState::Waits(Box::new(EndedRun {
                         outcome: outcome.clone(),
                         since: now - runtime,
                         until: now,
@@ -75,7 +75,7 @@ impl Inner {
             }
         }
         if job.kind == JobKind::Subagent
-            && matches!(outcome.status, Status::TimedOut | Status::Stopped)
+            && matches!(outcome.status, JobStatus::TimedOut | JobStatus::Stopped)
         {
             after.stopped = nodes.below(key);
         }
@@ -116,13 +116,13 @@ impl Inner {
                 Fate::Defer => {
                     if let Some(waiting) = node.waiting(&key) {
                         let body = serde_json::to_value(waiting).unwrap_or_default();
-                        after.changes.push(Change::Open { id, body });
+                        after.changes.push(JobChange::Open { id, body });
                     }
                     return;
                 }
                 Fate::Announce => {
                     let job = self.announcement(nodes, &key, ended);
-                    after.changes.push(Change::Close { id });
+                    after.changes.push(JobChange::Close { id });
                     if let Some(node) = nodes.get_mut(&key) {
                         node.state = NodeState::Told;
                     }
@@ -130,7 +130,7 @@ impl Inner {
                     return;
                 }
                 Fate::Skip(_) => {
-                    after.changes.push(Change::Close { id });
+                    after.changes.push(JobChange::Close { id });
                     let Some(node) = nodes.remove(&key) else {
                         return;
                     };
@@ -143,7 +143,7 @@ impl Inner {
     }
 
     /// Tells whether a child's own words went to its thread, so that nobody needs to relay them (R35).
-    fn speaks_for_itself(&self, node: &crate::subagents::tree::Node) -> bool {
+    fn speaks_for_itself(&self, node: &crate::subagents::tree::RunNode) -> bool {
         let rules = &self.parts.contract.runtime.subagents;
         node.run.posts_own_reply(rules)
     }
@@ -168,7 +168,7 @@ impl Inner {
     }
 
     /// Makes the job that tells a parent of a run.
-    fn announcement(&self, nodes: &Nodes, child_key: &str, ended: &Ended) -> Option<Job> {
+    fn announcement(&self, nodes: &Nodes, child_key: &str, ended: &EndedRun) -> Option<Job> {
         let rules = &self.parts.contract.runtime.subagents.announce;
         let node = nodes.get(child_key)?;
         let run = node.run.as_ref();
@@ -284,12 +284,18 @@ impl Inner {
 
     /// Returns a job that brings news, to be tried again, when its turn failed or did not begin to answer in time, and it is not
     /// too late (R46).
-    fn again(&self, job: &Job, outcome: &Outcome, now: i64, after: &mut Aftermath) -> Option<Job> {
+    fn again(
+        &self,
+        job: &Job,
+        outcome: &JobOutcome,
+        now: i64,
+        after: &mut Aftermath,
+    ) -> Option<Job> {
         let about = job.about.as_deref()?;
         let timed_out = match outcome.status {
-            Status::Failed => 0,
-            Status::TimedOut => 1,
-            Status::Ok | Status::Stopped => return None,
+            JobStatus::Failed => 0,
+            JobStatus::TimedOut => 1,
+            JobStatus::Ok | JobStatus::Stopped => return None,
         };
         let rules = &self.parts.contract.runtime.subagents.announce.retry;
         let since = Duration::from_millis(u64::try_from(now - about.ended_at).unwrap_or_default());
@@ -300,7 +306,7 @@ impl Inner {
         };
         let Some(wait) = wait else {
             let reason = match (&outcome.error, outcome.status) {
-                (_, Status::TimedOut) => "it did not react within `announceTimeoutMs`",
+                (_, JobStatus::TimedOut) => "it did not react within `announceTimeoutMs`",
                 (Some(error), _) => error,
                 (None, _) => "its turn failed",
             };
@@ -336,7 +342,7 @@ fn part(child_key: &str, agent_id: &str, run: &crate::jobs::ChildRun, after: &mu
             session_key: child_key.to_owned(),
             agent_id: agent_id.to_owned(),
         };
-        after.changes.push(Change::Open {
+        after.changes.push(JobChange::Open {
             id: format!("{GOES}{child_key}"),
             body: serde_json::to_value(&leaving).unwrap_or_default(),
         });
@@ -344,10 +350,10 @@ fn part(child_key: &str, agent_id: &str, run: &crate::jobs::ChildRun, after: &mu
     }
 }
 
-impl Ended {
+impl EndedRun {
     /// A later turn of the same session ended.
-    fn go_on(&mut self, outcome: &Outcome, now: i64, rules: &OutboundRules) {
-        if outcome.status == Status::Ok
+    fn go_on(&mut self, outcome: &JobOutcome, now: i64, rules: &OutboundRules) {
+        if outcome.status == JobStatus::Ok
             && !outcome.text.trim().is_empty()
             && !is_silent(&outcome.text, rules)
         {
@@ -360,23 +366,23 @@ impl Ended {
 }
 
 /// Says how a run ended, as its parent hears it.
-fn child_outcome(outcome: &Outcome) -> ChildOutcome {
+fn child_outcome(outcome: &JobOutcome) -> ChildOutcome {
     match outcome.status {
-        Status::Ok => ChildOutcome::Ok,
-        Status::TimedOut => ChildOutcome::Timeout,
-        Status::Stopped => ChildOutcome::Error {
+        JobStatus::Ok => ChildOutcome::Ok,
+        JobStatus::TimedOut => ChildOutcome::Timeout,
+        JobStatus::Stopped => ChildOutcome::Error {
             error: "it was stopped".to_owned(),
         },
-        Status::Failed => ChildOutcome::Error {
+        JobStatus::Failed => ChildOutcome::Error {
             error: outcome.error.clone().unwrap_or_default(),
         },
     }
 }
 
 /// Makes the changes that open a job anew, with what of it is out already.
-pub(crate) fn reopening(job: &Job, marks: impl IntoIterator<Item = String>) -> Vec<Change> {
+pub(crate) fn reopening(job: &Job, marks: impl IntoIterator<Item = String>) -> Vec<JobChange> {
     let mut changes = vec![opening(job)];
-    changes.extend(marks.into_iter().map(|mark| Change::Mark {
+    changes.extend(marks.into_iter().map(|mark| JobChange::Mark {
         id: job.id.clone(),
         mark,
     }));
@@ -384,6 +390,6 @@ pub(crate) fn reopening(job: &Job, marks: impl IntoIterator<Item = String>) -> V
 }
 
 /// Makes the change that says that a session is gone.
-pub(crate) fn left(leaving: &Leaving) -> Change {
+pub(crate) fn left(leaving: &Leaving) -> JobChange {
     closing(&format!("{GOES}{}", leaving.session_key))
 }

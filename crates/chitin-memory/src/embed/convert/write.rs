@@ -3,7 +3,7 @@
 use super::super::layout::header;
 use super::axes::Moments;
 use super::kept::Kept;
-use super::{Common, ConvertError, Converted, Options, frequency, weight};
+use super::{Common, ConvertError, Converted, TableOptions, frequency, weight};
 use sha2::{Digest, Sha256};
 use std::io::Write;
 
@@ -12,7 +12,7 @@ const LARGEST: f32 = 127.0;
 
 pub(super) fn write(
     kept: &Kept,
-    options: &Options,
+    options: &TableOptions,
     out: &mut dyn Write,
 ) -> Result<Converted, ConvertError> {
     let all = kept.in_order();
@@ -76,7 +76,7 @@ fn directions(
     all: &[(&str, u32, &[f32])],
     source: usize,
     dimensions: usize,
-    options: &Options,
+    options: &TableOptions,
 ) -> (Vec<f32>, Option<Vec<Vec<f64>>>) {
     let mut moments = Moments::new(source);
     for (_, rank, row) in all {

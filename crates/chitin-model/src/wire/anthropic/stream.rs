@@ -3,7 +3,7 @@
 use crate::compat;
 use crate::stream::StreamEvent;
 use crate::wire::assembly::{Assembly, Fault};
-use crate::wire::decode::{End, Machine, Step};
+use crate::wire::decode::{Machine, Step, StreamEnd};
 use crate::wire::total;
 use chitin_protocol::message::{StopReason, ThinkingBlock};
 use serde_json::Value;
@@ -156,11 +156,11 @@ impl Machine for Messages {
         Step::More
     }
 
-    fn end(&mut self, end: End, message: &Assembly) -> Step {
+    fn end(&mut self, end: StreamEnd, message: &Assembly) -> Step {
         // Proxies forget `message_stop`; a stop reason says as much.
         match (end, &self.stop_reason) {
-            (End::Closed, Some(_)) => self.done(message),
-            (End::Closed, None) | (End::Said, _) => Step::More,
+            (StreamEnd::Closed, Some(_)) => self.done(message),
+            (StreamEnd::Closed, None) | (StreamEnd::Said, _) => Step::More,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::THOUGHT_FIELDS;
 use crate::stream::StreamEvent;
 use crate::wire::assembly::{Assembly, Fault};
-use crate::wire::decode::{End, Machine, Step};
+use crate::wire::decode::{Machine, Step, StreamEnd};
 use crate::wire::total;
 use chitin_protocol::message::{StopReason, ThinkingBlock};
 use serde_json::Value;
@@ -198,11 +198,11 @@ impl Machine for Chunks {
         Step::More
     }
 
-    fn end(&mut self, end: End, message: &Assembly) -> Step {
+    fn end(&mut self, end: StreamEnd, message: &Assembly) -> Step {
         match (end, &self.finish_reason) {
-            (End::Said, _) if message.is_started() => self.done(message),
-            (End::Closed, Some(_)) => self.done(message),
-            (End::Said | End::Closed, _) => Step::More,
+            (StreamEnd::Said, _) if message.is_started() => self.done(message),
+            (StreamEnd::Closed, Some(_)) => self.done(message),
+            (StreamEnd::Said | StreamEnd::Closed, _) => Step::More,
         }
     }
 }

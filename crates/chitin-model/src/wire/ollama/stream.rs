@@ -3,7 +3,7 @@
 use crate::compat;
 use crate::stream::StreamEvent;
 use crate::wire::assembly::{Assembly, Fault, hex};
-use crate::wire::decode::{End, Machine, Step};
+use crate::wire::decode::{Machine, Step, StreamEnd};
 use crate::wire::total;
 use chitin_contract::OllamaRules;
 use chitin_protocol::message::{StopReason, ThinkingBlock};
@@ -137,7 +137,7 @@ impl Machine for Lines {
         Step::More
     }
 
-    fn end(&mut self, _end: End, _message: &Assembly) -> Step {
+    fn end(&mut self, _end: StreamEnd, _message: &Assembly) -> Step {
         Step::More
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::stream::StreamEvent;
 use crate::wire::assembly::{Assembly, Fault};
-use crate::wire::decode::{End, Machine, Step};
+use crate::wire::decode::{Machine, Step, StreamEnd};
 use crate::wire::total;
 use chitin_protocol::message::{StopReason, ThinkingBlock};
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ impl Machine for Items {
         Step::More
     }
 
-    fn end(&mut self, _end: End, _message: &Assembly) -> Step {
+    fn end(&mut self, _end: StreamEnd, _message: &Assembly) -> Step {
         Step::More
     }
 }

@@ -5,11 +5,11 @@ use super::shared::{
     other_surfaces, pretty, section, settings, skills, surface, text_part,
 };
 use crate::error::PackError;
-use crate::materialize::options::{Layout, Options};
+use crate::materialize::options::{LayoutFidelity, LayoutOptions};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
 use crate::materialize::servers::servers;
-use crate::materialize::source::Source;
+use crate::materialize::source::AgentContent;
 use serde_json::{Map, Value};
 
 const SECTIONS: [(&str, &str); 4] = [
@@ -20,15 +20,15 @@ const SECTIONS: [(&str, &str); 4] = [
 ];
 
 pub(super) fn lay_out(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let mut text = text_part(source, options, draft)?;
     section(&mut text, rules::joined(&rules::read(source)?).as_bytes());
     let sections = match options.layout {
-        Layout::Stax => &SECTIONS[..],
-        Layout::Whole => &[],
+        LayoutFidelity::Stax => &SECTIONS[..],
+        LayoutFidelity::Whole => &[],
     };
     for (name, title) in sections {
         if let Some(content) = surface(source, name)?.filter(|content| !content.is_empty()) {
@@ -42,7 +42,7 @@ pub(super) fn lay_out(
     if let Some(model) = model_of("anthropic", options, draft) {
         preferences.insert("model".into(), Value::from(model));
     }
-    if options.layout == Layout::Stax || !preferences.is_empty() {
+    if options.layout == LayoutFidelity::Stax || !preferences.is_empty() {
         draft.document(".claude/settings.json", pretty(&preferences)?);
     }
     let servers = servers(source.mcp.as_ref())?;
@@ -56,11 +56,11 @@ pub(super) fn lay_out(
         draft,
         |name| format!(".claude/agents/{name}.md"),
         |name, agent| match options.layout {
-            Layout::Stax => format!(
+            LayoutFidelity::Stax => format!(
                 "# {name}\n\n{}\n\n{}",
                 agent.description, agent.instructions
             ),
-            Layout::Whole => {
+            LayoutFidelity::Whole => {
                 let head = format!("name: {name}\n{}{}", description(agent), model(agent));
                 format!("---\n{head}---\n\n{}\n", agent.instructions)
             }

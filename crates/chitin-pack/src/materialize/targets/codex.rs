@@ -2,18 +2,18 @@
 
 use super::shared::{INSTRUCTIONS, document, model_of, other_surfaces, section, skills, text_part};
 use crate::error::PackError;
-use crate::materialize::options::{Layout, Options};
+use crate::materialize::options::{LayoutFidelity, LayoutOptions};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
 use crate::materialize::servers::{Server, servers};
-use crate::materialize::source::Source;
+use crate::materialize::source::AgentContent;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 pub(super) fn lay_out(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let mut text = text_part(source, options, draft)?;
@@ -21,11 +21,11 @@ pub(super) fn lay_out(
     document(draft, options, "AGENTS.md", text);
     let servers = servers(source.mcp.as_ref())?;
     let model = match options.layout {
-        Layout::Whole => model_of("openai", options, draft),
-        Layout::Stax => None,
+        LayoutFidelity::Whole => model_of("openai", options, draft),
+        LayoutFidelity::Stax => None,
     };
     // The format's own tool writes its settings even when there is nothing to set.
-    if options.layout == Layout::Stax || !servers.is_empty() || model.is_some() {
+    if options.layout == LayoutFidelity::Stax || !servers.is_empty() || model.is_some() {
         let model = model.map(|model| format!("model = {}\n", quoted(&model)));
         let text = model.unwrap_or_default() + &settings(&servers);
         draft.document(".codex/config.toml", text);

@@ -4,9 +4,9 @@ use super::shared::{INSTRUCTIONS, append, memory_surface, persona_summary, surfa
 use crate::compat::MEMORY_FILE;
 use crate::error::PackError;
 use crate::layer::LayerKind;
-use crate::materialize::options::Options;
+use crate::materialize::options::LayoutOptions;
 use crate::materialize::plan::Draft;
-use crate::materialize::source::Source;
+use crate::materialize::source::AgentContent;
 use chitin_workspace::adapter::NATIVE_RULES_FILE;
 use chitin_workspace::front_matter;
 
@@ -37,7 +37,10 @@ const PERSONA: &str = "persona.md";
 pub(super) const HELD: [&str; 5] = [INSTRUCTIONS, PERSONA, "identity.md", "user.md", "tools.md"];
 
 /// Reads the sections that the artifact has. `MEMORY.md` is among them where it was asked for.
-pub(super) fn sections(source: &Source<'_>, options: &Options) -> Result<Vec<Section>, PackError> {
+pub(super) fn sections(
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
+) -> Result<Vec<Section>, PackError> {
     let memory = memory_surface(source, options)?;
     let memory = memory
         .as_deref()
@@ -73,7 +76,10 @@ pub(super) fn add(document: &mut Vec<u8>, sections: &[Section], draft: &mut Draf
 }
 
 /// The instructions, the prompt, and the persona layer where no surface speaks for the persona.
-pub(super) fn instructions(source: &Source<'_>, draft: &mut Draft) -> Result<Vec<u8>, PackError> {
+pub(super) fn instructions(
+    source: &AgentContent<'_>,
+    draft: &mut Draft,
+) -> Result<Vec<u8>, PackError> {
     let mut text = match surface(source, INSTRUCTIONS)? {
         Some(text) => text,
         None => readme(source)?.unwrap_or_default(),
@@ -94,7 +100,7 @@ pub(super) fn instructions(source: &Source<'_>, draft: &mut Draft) -> Result<Vec
 }
 
 /// Returns the readme of an agent that has no other operating rules.
-fn readme(source: &Source<'_>) -> Result<Option<Vec<u8>>, PackError> {
+fn readme(source: &AgentContent<'_>) -> Result<Option<Vec<u8>>, PackError> {
     if !source.is_readme_agent() {
         return Ok(None);
     }

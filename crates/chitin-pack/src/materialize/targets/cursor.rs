@@ -6,25 +6,25 @@ use super::shared::{
     settings, skills, text_part,
 };
 use crate::error::PackError;
-use crate::materialize::options::{Layout, Options};
+use crate::materialize::options::{LayoutFidelity, LayoutOptions};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules::{self, Rule, Scope};
 use crate::materialize::servers::servers;
-use crate::materialize::source::Source;
+use crate::materialize::source::AgentContent;
 use serde_json::Value;
 use std::fmt::Write as _;
 
 pub(super) fn lay_out(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     match options.layout {
-        Layout::Stax => {
+        LayoutFidelity::Stax => {
             let text = text_part(source, options, draft)?;
             document(draft, options, "AGENTS.md", text);
         }
-        Layout::Whole => {
+        LayoutFidelity::Whole => {
             let text = compose::instructions(source, draft)?;
             document(draft, options, "AGENTS.md", text);
             for section in compose::sections(source, options)? {

@@ -2,24 +2,24 @@
 
 use super::shared::{document, model_not_written, other_surfaces, section, skills, text_part};
 use crate::error::PackError;
-use crate::materialize::options::{Layout, Options};
+use crate::materialize::options::{LayoutFidelity, LayoutOptions};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
-use crate::materialize::source::Source;
+use crate::materialize::source::AgentContent;
 
 const INSTRUCTIONS_FILE: &str = "INSTRUCTIONS.md";
 
 pub(super) fn lay_out(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     match options.layout {
-        Layout::Stax => {
+        LayoutFidelity::Stax => {
             let prompt = source.prompt.clone().unwrap_or_default();
             document(draft, options, INSTRUCTIONS_FILE, prompt.into_bytes());
         }
-        Layout::Whole => {
+        LayoutFidelity::Whole => {
             let mut text = text_part(source, options, draft)?;
             section(&mut text, rules::joined(&rules::read(source)?).as_bytes());
             document(draft, options, INSTRUCTIONS_FILE, text);

@@ -5,21 +5,21 @@ use super::shared::{
     model_not_written, other_surfaces, settings, skills, text_part,
 };
 use crate::error::PackError;
-use crate::materialize::options::{Layout, Options};
+use crate::materialize::options::{LayoutFidelity, LayoutOptions};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules::{self, Scope};
 use crate::materialize::servers::servers;
-use crate::materialize::source::Source;
+use crate::materialize::source::AgentContent;
 use serde_json::Value;
 
 pub(super) fn lay_out(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let text = text_part(source, options, draft)?;
     // Copilot reads both files: the same text twice would cost twice.
-    if options.layout == Layout::Stax {
+    if options.layout == LayoutFidelity::Stax {
         document(
             draft,
             options,
@@ -35,8 +35,8 @@ pub(super) fn lay_out(
         let mut written = String::new();
         let globs = match (rule.globs.is_empty(), options.layout) {
             (false, _) => Some(rule.globs.join(",")),
-            (true, Layout::Whole) if rule.scope == Scope::Always => Some("**".to_owned()),
-            (true, Layout::Whole | Layout::Stax) => None,
+            (true, LayoutFidelity::Whole) if rule.scope == Scope::Always => Some("**".to_owned()),
+            (true, LayoutFidelity::Whole | LayoutFidelity::Stax) => None,
         };
         if let Some(globs) = globs {
             written = format!("---\napplyTo: {}\n---\n\n", Value::from(globs));

@@ -13,10 +13,10 @@ mod shared;
 mod skill_layout;
 mod windsurf;
 
-use super::options::{Layout, Mode, Options};
+use super::options::{LayoutFidelity, LayoutMode, LayoutOptions};
 use super::plan::Draft;
 use super::select::AdapterId;
-use super::source::Source;
+use super::source::AgentContent;
 use crate::adapters::{self, ADAPTER_VERSION, Adapter, Support};
 use crate::error::PackError;
 use crate::layer::LayerKind;
@@ -93,10 +93,10 @@ impl Target {
     }
 
     /// Tells whether the adapter says that it has no place for a layer.
-    pub(super) fn lacks(self, layer: LayerKind, layout: Layout) -> bool {
+    pub(super) fn lacks(self, layer: LayerKind, layout: LayoutFidelity) -> bool {
         match layer {
             LayerKind::Rules | LayerKind::Skills | LayerKind::Persona
-                if self == Self::Generic && layout == Layout::Whole =>
+                if self == Self::Generic && layout == LayoutFidelity::Whole =>
             {
                 false
             }
@@ -112,19 +112,19 @@ impl Target {
         adapters::adapter(self.name())
     }
 
-    pub(super) fn default_mode(self) -> Mode {
+    pub(super) fn default_mode(self) -> LayoutMode {
         if self.is_exact() {
-            Mode::Exact
+            LayoutMode::Exact
         } else {
-            Mode::Permissive
+            LayoutMode::Permissive
         }
     }
 
     pub(super) fn lay_out(
         self,
-        source: &Source<'_>,
-        options: &Options,
-        mode: Mode,
+        source: &AgentContent<'_>,
+        options: &LayoutOptions,
+        mode: LayoutMode,
         draft: &mut Draft,
     ) -> Result<(), PackError> {
         match self {
@@ -142,11 +142,11 @@ impl Target {
                 shared::unsupported(source, layer, draft);
             }
         }
-        if self == Self::OpenClaw && mode == Mode::Permissive && source.has(LayerKind::Mcp) {
+        if self == Self::OpenClaw && mode == LayoutMode::Permissive && source.has(LayerKind::Mcp) {
             let message = "OpenClaw keeps MCP servers in its own settings, which are never written";
             shared::remark(LayerKind::Mcp, message, draft);
         }
-        if options.layout == Layout::Whole {
+        if options.layout == LayoutFidelity::Whole {
             own::lay_out(self, source, options, draft);
             shared::model_params_not_written(options, draft);
         }

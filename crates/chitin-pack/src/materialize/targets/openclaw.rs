@@ -10,12 +10,14 @@ use crate::compat::{
 };
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
-use crate::materialize::options::{Layout, MissingSurfaces, Mode, Options, WriteLayer};
+use crate::materialize::options::{
+    LayoutFidelity, LayoutMode, LayoutOptions, MissingSurfaces, WriteLayer,
+};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
 use crate::materialize::servers::one_line;
-use crate::materialize::source::Source;
-use crate::warning::Warning;
+use crate::materialize::source::AgentContent;
+use crate::warning::PackWarning;
 use chitin_workspace::adapter::NATIVE_RULES_FILE;
 use serde_json::Value;
 
@@ -28,23 +30,23 @@ const TOOLS: &str = "tools.md";
 const REQUIRED: [&str; 2] = [INSTRUCTIONS, TOOLS];
 
 pub(super) fn lay_out(
-    source: &Source<'_>,
-    options: &Options,
-    mode: Mode,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
+    mode: LayoutMode,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let is_there = |surface: &str| source.file(LayerKind::Surfaces, surface).is_some();
     // An agent by its readme has none of the files, and is whole without them.
-    let is_readme = options.layout == Layout::Whole && source.is_readme_agent();
+    let is_readme = options.layout == LayoutFidelity::Whole && source.is_readme_agent();
     if is_readme {
         let message = format!(
             "the agent's operating rules are its `{NATIVE_RULES_FILE}`, which Chitin reads and OpenClaw does not; there is no AGENTS.md"
         );
-        draft.warn(Warning::new(SURFACE_MISSING, message).target(NATIVE_RULES_FILE));
+        draft.warn(PackWarning::new(SURFACE_MISSING, message).target(NATIVE_RULES_FILE));
     }
     // The first conversation uses it up: an agent without it is a healthy one, unless the format's own word counts.
     let bootstrap = options.bootstrap == WriteLayer::Yes
-        && (options.layout == Layout::Stax || is_there(BOOTSTRAP));
+        && (options.layout == LayoutFidelity::Stax || is_there(BOOTSTRAP));
     let expected = || {
         SURFACES
             .into_iter()
@@ -54,7 +56,7 @@ pub(super) fn lay_out(
     if options.missing == MissingSurfaces::Refuse {
         // Every session gets these two; without the others an agent is whole, unless the format's own word counts.
         let is_required =
-            |surface: &str| options.layout == Layout::Stax || REQUIRED.contains(&surface);
+            |surface: &str| options.layout == LayoutFidelity::Stax || REQUIRED.contains(&surface);
         let missing: Vec<_> = expected()
             .filter(|(surface, _)| is_required(surface) && !is_there(surface))
             .collect();
@@ -72,7 +74,8 @@ pub(super) fn lay_out(
         } else if let Some(found) = source.file(LayerKind::Surfaces, name) {
             draft.archived(file, LayerKind::Surfaces, found);
         } else {
-            let message = if options.layout == Layout::Whole && synthesized(source, name).is_some()
+            let message = if options.layout == LayoutFidelity::Whole
+                && synthesized(source, name).is_some()
             {
                 format!(
                     "{file} is not in the artifact and exact mode does not make it up; `--permissive` writes it from the persona layer"
@@ -80,7 +83,7 @@ pub(super) fn lay_out(
             } else {
                 format!("{file} not materialized; OpenClaw may inject a missing-file marker")
             };
-            draft.warn(Warning::new(SURFACE_MISSING, message).target(file));
+            draft.warn(PackWarning::new(SURFACE_MISSING, message).target(file));
         }
     }
     let memory_surface = memory_file(source, options, draft)?;
@@ -97,22 +100,22 @@ pub(super) fn lay_out(
 
 /// Puts a file together that is not a surface as it is; only where exactness was not asked for.
 fn made(
-    source: &Source<'_>,
+    source: &AgentContent<'_>,
     name: &str,
-    mode: Mode,
-    options: &Options,
+    mode: LayoutMode,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<Option<Vec<u8>>, PackError> {
-    if mode == Mode::Exact {
+    if mode == LayoutMode::Exact {
         return Ok(None);
     }
     if name == INSTRUCTIONS {
         return instructions(source, draft);
     }
     let synthetic = match options.layout {
-        Layout::Whole => synthesized(source, name),
+        LayoutFidelity::Whole => synthesized(source, name),
         // The format's own tool makes no identity of a persona.
-        Layout::Stax => synthesized(source, name).filter(|_| name == PERSONA),
+        LayoutFidelity::Stax => synthesized(source, name).filter(|_| name == PERSONA),
     };
     if let (Some(_), Some((_, file))) = (
         &synthetic,
@@ -120,14 +123,14 @@ fn made(
     ) {
         let message =
             format!("{file} synthesized from persona; byte-exact preservation not possible");
-        draft.warn(Warning::new(SURFACE_SYNTHESIZED, message).target(*file));
+        draft.warn(PackWarning::new(SURFACE_SYNTHESIZED, message).target(*file));
         draft.lose();
     }
     Ok(synthetic)
 }
 
 /// Makes `SOUL.md` or `IDENTITY.md` of the persona layer, where no surface speaks for it (rule P36).
-fn synthesized(source: &Source<'_>, name: &str) -> Option<Vec<u8>> {
+fn synthesized(source: &AgentContent<'_>, name: &str) -> Option<Vec<u8>> {
     let persona = source.persona.as_ref()?;
     if source.file(LayerKind::Surfaces, name).is_some() {
         return None;
@@ -158,7 +161,10 @@ fn synthesized(source: &Source<'_>, name: &str) -> Option<Vec<u8>> {
 }
 
 /// The instructions with prompt and rules after them (rule P35); `None` when there is neither.
-fn instructions(source: &Source<'_>, draft: &mut Draft) -> Result<Option<Vec<u8>>, PackError> {
+fn instructions(
+    source: &AgentContent<'_>,
+    draft: &mut Draft,
+) -> Result<Option<Vec<u8>>, PackError> {
     let rules = rules::joined(&rules::read(source)?);
     if source.prompt.is_none() && rules.is_empty() {
         return Ok(None);
@@ -179,8 +185,8 @@ fn instructions(source: &Source<'_>, draft: &mut Draft) -> Result<Option<Vec<u8>
 
 /// Writes `MEMORY.md` where a surface was chosen for it (rule P32); returns that surface.
 fn memory_file(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<Option<String>, PackError> {
     let Some(name) = memory_surface(source, options)? else {
@@ -193,17 +199,22 @@ fn memory_file(
 }
 
 /// Says what did not come through.
-fn report(source: &Source<'_>, mode: Mode, memory_surface: Option<&str>, draft: &mut Draft) {
-    if mode == Mode::Exact {
+fn report(
+    source: &AgentContent<'_>,
+    mode: LayoutMode,
+    memory_surface: Option<&str>,
+    draft: &mut Draft,
+) {
+    if mode == LayoutMode::Exact {
         if source.prompt.is_some() {
             let message = "the prompt is not laid out: exact mode writes surfaces only";
-            let warning = Warning::new(PROMPT_NOT_MATERIALIZED, message);
+            let warning = PackWarning::new(PROMPT_NOT_MATERIALIZED, message);
             draft.warn(warning.layer(LayerKind::Prompt.name()));
             draft.lose();
         }
         if !source.files(LayerKind::Rules).is_empty() {
             let message = "rules are not laid out: exact mode writes surfaces only";
-            let warning = Warning::new(RULES_NOT_MATERIALIZED, message);
+            let warning = PackWarning::new(RULES_NOT_MATERIALIZED, message);
             draft.warn(warning.layer(LayerKind::Rules.name()));
             draft.lose();
         }

@@ -5,11 +5,11 @@ use super::shared::{
     text_part,
 };
 use crate::error::PackError;
-use crate::materialize::options::{Layout, Options};
+use crate::materialize::options::{LayoutFidelity, LayoutOptions};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules;
 use crate::materialize::servers::{Server, servers};
-use crate::materialize::source::Source;
+use crate::materialize::source::AgentContent;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -38,8 +38,8 @@ enum OpencodeServer<'s> {
 }
 
 pub(super) fn lay_out(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let mut text = text_part(source, options, draft)?;
@@ -58,8 +58,8 @@ pub(super) fn lay_out(
         draft.document("opencode.jsonc", pretty(&settings)?);
     }
     let below = match options.layout {
-        Layout::Whole => ".opencode/skills/",
-        Layout::Stax => ".opencode/skill/",
+        LayoutFidelity::Whole => ".opencode/skills/",
+        LayoutFidelity::Stax => ".opencode/skill/",
     };
     skills(source, options, below, draft)?;
     agents(

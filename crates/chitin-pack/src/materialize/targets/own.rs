@@ -4,14 +4,19 @@ use super::Target;
 use super::shared::remark;
 use crate::compat::ADAPTER_WARNING;
 use crate::layer::LayerKind;
-use crate::materialize::options::{Options, WriteLayer};
+use crate::materialize::options::{LayoutOptions, WriteLayer};
 use crate::materialize::plan::Draft;
-use crate::materialize::source::Source;
-use crate::warning::Warning;
+use crate::materialize::source::AgentContent;
+use crate::warning::PackWarning;
 use chitin_workspace::adapter::{EXTENSION_FILES, NATIVE_RULES_FILE};
 
 /// Lays the own layers out for a target.
-pub(super) fn lay_out(target: Target, source: &Source<'_>, options: &Options, draft: &mut Draft) {
+pub(super) fn lay_out(
+    target: Target,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
+    draft: &mut Draft,
+) {
     if target == Target::OpenClaw {
         instructions(source, draft);
     }
@@ -23,7 +28,7 @@ pub(super) fn lay_out(target: Target, source: &Source<'_>, options: &Options, dr
 }
 
 /// The readme comes back as itself. For other runtimes its text is in the document that they read.
-fn instructions(source: &Source<'_>, draft: &mut Draft) {
+fn instructions(source: &AgentContent<'_>, draft: &mut Draft) {
     for file in source.files(LayerKind::Instructions) {
         if file.path == NATIVE_RULES_FILE {
             draft.archived(file.path.as_str(), LayerKind::Instructions, file);
@@ -38,7 +43,7 @@ fn instructions(source: &Source<'_>, draft: &mut Draft) {
 }
 
 /// Extension files are Chitin's: elsewhere nothing reads them, and a guardrail that nothing reads must not look like one.
-fn extensions(target: Target, source: &Source<'_>, draft: &mut Draft) {
+fn extensions(target: Target, source: &AgentContent<'_>, draft: &mut Draft) {
     for file in source.files(LayerKind::Extensions) {
         if !EXTENSION_FILES.contains(&file.path.as_str()) {
             let message = format!(
@@ -54,7 +59,7 @@ fn extensions(target: Target, source: &Source<'_>, draft: &mut Draft) {
                 file.path,
                 target.name()
             );
-            let warning = Warning::new(ADAPTER_WARNING, message);
+            let warning = PackWarning::new(ADAPTER_WARNING, message);
             draft.warn(
                 warning
                     .layer(LayerKind::Extensions.name())
@@ -65,7 +70,7 @@ fn extensions(target: Target, source: &Source<'_>, draft: &mut Draft) {
     }
 }
 
-fn write(layer: LayerKind, source: &Source<'_>, draft: &mut Draft) {
+fn write(layer: LayerKind, source: &AgentContent<'_>, draft: &mut Draft) {
     for file in source.files(layer) {
         if let Some(path) = layer.workspace_path(&file.path) {
             draft.archived(path, layer, file);
@@ -74,7 +79,7 @@ fn write(layer: LayerKind, source: &Source<'_>, draft: &mut Draft) {
 }
 
 /// Documents stand where the links to them lead. What another part of the layout writes, or what is hidden, they never are.
-fn documents(source: &Source<'_>, draft: &mut Draft) {
+fn documents(source: &AgentContent<'_>, draft: &mut Draft) {
     let taken = draft.names();
     for file in source.files(LayerKind::Documents) {
         let path = file.path.as_str();

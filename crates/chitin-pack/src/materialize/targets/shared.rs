@@ -4,11 +4,11 @@ use super::{compose, skill_layout};
 use crate::compat::{ADAPTER_WARNING, MODEL_NOT_MATERIALIZED, SURFACES, UNSUPPORTED_FEATURE};
 use crate::error::{ErrorClass, PackError};
 use crate::layer::LayerKind;
-use crate::materialize::options::{Layout, Options, WriteLayer};
+use crate::materialize::options::{LayoutFidelity, LayoutOptions, WriteLayer};
 use crate::materialize::plan::Draft;
 use crate::materialize::servers::{Server, Subagent, subagents};
-use crate::materialize::source::Source;
-use crate::warning::Warning;
+use crate::materialize::source::AgentContent;
+use crate::warning::PackWarning;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ pub(super) const BLANK_LINE: &[u8] = b"\n\n";
 
 /// Puts the general text together: instructions, prompt, and the persona: a few words on it, or all that there is.
 pub(super) fn text_part(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<Vec<u8>, PackError> {
-    if options.layout == Layout::Whole {
+    if options.layout == LayoutFidelity::Whole {
         let mut text = compose::instructions(source, draft)?;
         compose::add(&mut text, &compose::sections(source, options)?, draft);
         return Ok(text);
@@ -59,11 +59,11 @@ pub(super) fn section(document: &mut Vec<u8>, part: &[u8]) {
 }
 
 /// Adds a document unless there is nothing in it. One of ours ends with its last line.
-pub(super) fn document(draft: &mut Draft, options: &Options, path: &str, mut bytes: Vec<u8>) {
+pub(super) fn document(draft: &mut Draft, options: &LayoutOptions, path: &str, mut bytes: Vec<u8>) {
     if bytes.is_empty() {
         return;
     }
-    if options.layout == Layout::Whole {
+    if options.layout == LayoutFidelity::Whole {
         if bytes.starts_with(BLANK_LINE) {
             bytes.drain(..BLANK_LINE.len());
         }
@@ -75,7 +75,7 @@ pub(super) fn document(draft: &mut Draft, options: &Options, path: &str, mut byt
 }
 
 /// Reads a surface.
-pub(super) fn surface(source: &Source<'_>, name: &str) -> Result<Option<Vec<u8>>, PackError> {
+pub(super) fn surface(source: &AgentContent<'_>, name: &str) -> Result<Option<Vec<u8>>, PackError> {
     if source.file(LayerKind::Surfaces, name).is_none() {
         return Ok(None);
     }
@@ -95,12 +95,12 @@ pub(super) fn persona_summary(persona: &Value) -> String {
 
 /// Lays skills out below a directory: where and as the runtime finds them, or as they are.
 pub(super) fn skills(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     below: &str,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
-    if options.layout == Layout::Whole {
+    if options.layout == LayoutFidelity::Whole {
         return skill_layout::skills(source, options, below, draft);
     }
     plain_skills(source, options, below, draft);
@@ -108,7 +108,12 @@ pub(super) fn skills(
 }
 
 /// Lays whole skill directories out below a directory, as they are.
-pub(super) fn plain_skills(source: &Source<'_>, options: &Options, below: &str, draft: &mut Draft) {
+pub(super) fn plain_skills(
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
+    below: &str,
+    draft: &mut Draft,
+) {
     if options.skills == WriteLayer::Yes {
         for file in source.files(LayerKind::Skills) {
             draft.archived(format!("{below}{}", file.path), LayerKind::Skills, file);
@@ -118,7 +123,7 @@ pub(super) fn plain_skills(source: &Source<'_>, options: &Options, below: &str, 
 
 /// Lays subagents out as Markdown files.
 pub(super) fn agents(
-    source: &Source<'_>,
+    source: &AgentContent<'_>,
     draft: &mut Draft,
     path: impl Fn(&str) -> String,
     write: impl Fn(&str, &Subagent) -> String,
@@ -230,25 +235,25 @@ pub(super) fn pretty(value: &impl Serialize) -> Result<String, PackError> {
 }
 
 /// Reports a layer that has no place, if the artifact has it (rule P37).
-pub(super) fn unsupported(source: &Source<'_>, layer: LayerKind, draft: &mut Draft) {
+pub(super) fn unsupported(source: &AgentContent<'_>, layer: LayerKind, draft: &mut Draft) {
     if source.has(layer) {
         let message = format!(
             "Feature \"{}\" is not supported by this adapter",
             layer.name()
         );
-        draft.warn(Warning::new(UNSUPPORTED_FEATURE, message).layer(layer.name()));
+        draft.warn(PackWarning::new(UNSUPPORTED_FEATURE, message).layer(layer.name()));
         draft.lose();
     }
 }
 
 /// Says something about a layer that is particular to the target.
 pub(super) fn remark(layer: LayerKind, message: impl Into<String>, draft: &mut Draft) {
-    draft.warn(Warning::new(ADAPTER_WARNING, message).layer(layer.name()));
+    draft.warn(PackWarning::new(ADAPTER_WARNING, message).layer(layer.name()));
     draft.lose();
 }
 
 /// Reports what no layout writes: packages that were not merged before, and knowledge, which is looked up, not laid out.
-pub(super) fn left_behind(source: &Source<'_>, draft: &mut Draft) -> Result<(), PackError> {
+pub(super) fn left_behind(source: &AgentContent<'_>, draft: &mut Draft) -> Result<(), PackError> {
     if source.has(LayerKind::Knowledge) {
         let message = "knowledge is not laid out; it stays in the artifact";
         remark(LayerKind::Knowledge, message, draft);
@@ -262,8 +267,8 @@ pub(super) fn left_behind(source: &Source<'_>, draft: &mut Draft) -> Result<(), 
 
 /// Returns the surface that stands for `MEMORY.md`, where one was chosen (rule P32).
 pub(super) fn memory_surface(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
 ) -> Result<Option<String>, PackError> {
     let chosen = options.config.get("memoryFile");
     let chosen = match chosen.or_else(|| source.adapter_config().get("memoryFile")) {
@@ -285,9 +290,13 @@ pub(super) fn memory_surface(
 }
 
 /// Returns the model as a runtime knows it that has one provider's models only; says so where it is another's.
-pub(super) fn model_of(provider: &str, options: &Options, draft: &mut Draft) -> Option<String> {
+pub(super) fn model_of(
+    provider: &str,
+    options: &LayoutOptions,
+    draft: &mut Draft,
+) -> Option<String> {
     let model = options.model.as_deref()?;
-    if options.layout == Layout::Stax {
+    if options.layout == LayoutFidelity::Stax {
         return Some(model.to_owned());
     }
     match model.split_once('/') {
@@ -301,19 +310,19 @@ pub(super) fn model_of(provider: &str, options: &Options, draft: &mut Draft) -> 
 }
 
 /// Says that a layout has no place for the model that the artifact names.
-pub(super) fn model_not_written(options: &Options, draft: &mut Draft) {
-    if let (Some(model), Layout::Whole) = (&options.model, options.layout) {
+pub(super) fn model_not_written(options: &LayoutOptions, draft: &mut Draft) {
+    if let (Some(model), LayoutFidelity::Whole) = (&options.model, options.layout) {
         let message = format!(
             "the model `{}` is not written: the layout does not support it; select it in the runtime's own settings",
             model.escape_debug()
         );
-        draft.warn(Warning::new(MODEL_NOT_MATERIALIZED, message));
+        draft.warn(PackWarning::new(MODEL_NOT_MATERIALIZED, message));
     }
 }
 
 /// Says that no layout has a place for parameters of the model.
-pub(super) fn model_params_not_written(options: &Options, draft: &mut Draft) {
-    if options.layout == Layout::Whole && !options.model_params.is_empty() {
+pub(super) fn model_params_not_written(options: &LayoutOptions, draft: &mut Draft) {
+    if options.layout == LayoutFidelity::Whole && !options.model_params.is_empty() {
         let names: Vec<_> = options
             .model_params
             .keys()
@@ -323,25 +332,25 @@ pub(super) fn model_params_not_written(options: &Options, draft: &mut Draft) {
             "the model's parameters {} are not written: they belong into the runtime's own settings",
             names.join(", ")
         );
-        draft.warn(Warning::new(MODEL_NOT_MATERIALIZED, message));
+        draft.warn(PackWarning::new(MODEL_NOT_MATERIALIZED, message));
     }
 }
 
 /// Reports the surfaces that a layout has no place for.
 pub(super) fn other_surfaces(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     held: &[&str],
     draft: &mut Draft,
 ) {
     let held = match options.layout {
-        Layout::Whole => &compose::HELD,
-        Layout::Stax => held,
+        LayoutFidelity::Whole => &compose::HELD,
+        LayoutFidelity::Stax => held,
     };
     for (surface, _) in SURFACES {
         if !held.contains(&surface) && source.file(LayerKind::Surfaces, surface).is_some() {
             let message = format!("this layout does not support the surface `{surface}`");
-            let warning = Warning::new(ADAPTER_WARNING, message);
+            let warning = PackWarning::new(ADAPTER_WARNING, message);
             draft.warn(warning.layer(LayerKind::Surfaces.name()).target(surface));
             draft.lose();
         }

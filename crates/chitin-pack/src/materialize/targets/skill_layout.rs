@@ -5,10 +5,10 @@ use super::shared::remark;
 use crate::compat::SKILL_FILE;
 use crate::error::PackError;
 use crate::layer::LayerKind;
-use crate::materialize::options::{Options, WriteLayer};
+use crate::materialize::options::{LayoutOptions, WriteLayer};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules::front_matter_value;
-use crate::materialize::source::{ArchivedFile, Source};
+use crate::materialize::source::{AgentContent, ArchivedFile};
 use chitin_workspace::front_matter;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,8 +22,8 @@ const LAYERS: [LayerKind; 2] = [LayerKind::Skills, LayerKind::AgentsSkills];
 
 /// Lays skills out below a directory.
 pub(super) fn skills(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     below: &str,
     draft: &mut Draft,
 ) -> Result<(), PackError> {

@@ -7,11 +7,11 @@ use super::shared::{
 use crate::compat::SKILL_FILE;
 use crate::error::PackError;
 use crate::layer::LayerKind;
-use crate::materialize::options::{Layout, Options, WriteLayer};
+use crate::materialize::options::{LayoutFidelity, LayoutOptions, WriteLayer};
 use crate::materialize::plan::Draft;
 use crate::materialize::rules::{self, Rule, Scope};
 use crate::materialize::servers::{Server, servers};
-use crate::materialize::source::Source;
+use crate::materialize::source::AgentContent;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,8 +21,8 @@ use std::fmt::Write as _;
 const SERVERS: &str = ".codeium/windsurf/mcp_config.json";
 
 pub(super) fn lay_out(
-    source: &Source<'_>,
-    options: &Options,
+    source: &AgentContent<'_>,
+    options: &LayoutOptions,
     draft: &mut Draft,
 ) -> Result<(), PackError> {
     let text = text_part(source, options, draft)?;
@@ -36,9 +36,9 @@ pub(super) fn lay_out(
         draft.lose();
     }
     match (options.layout, options.skills) {
-        (Layout::Whole, _) => skills(source, options, ".windsurf/skills/", draft)?,
-        (Layout::Stax, WriteLayer::Yes) => workflows(source, draft)?,
-        (Layout::Stax, WriteLayer::No) => {}
+        (LayoutFidelity::Whole, _) => skills(source, options, ".windsurf/skills/", draft)?,
+        (LayoutFidelity::Stax, WriteLayer::Yes) => workflows(source, draft)?,
+        (LayoutFidelity::Stax, WriteLayer::No) => {}
     }
     let servers = servers(source.mcp.as_ref())?;
     if !servers.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn lay_out(
 }
 
 /// A workflow is one file under its name, so what else a skill holds stays behind.
-fn workflows(source: &Source<'_>, draft: &mut Draft) -> Result<(), PackError> {
+fn workflows(source: &AgentContent<'_>, draft: &mut Draft) -> Result<(), PackError> {
     let is_document = |path: &str| matches!(path.split_once('/'), Some((_, SKILL_FILE)));
     for (path, bytes) in source.contents(LayerKind::Skills, is_document)? {
         let name = path.split('/').next().unwrap_or(&path);

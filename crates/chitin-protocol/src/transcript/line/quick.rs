@@ -1,6 +1,6 @@
 //! The quick way: usual records straight into their types, no value in between.
 
-use super::super::{Entry, EntryBody};
+use super::super::{EntryBody, TranscriptEntry};
 use crate::message::{
     AssistantMessage, Block, Content, CostShares, Extra, ImageBlock, Message, StopReason,
     TextBlock, ThinkingBlock, ToolCallBlock, ToolResultMessage, Usage, UserMessage,
@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Reads a usual record; `None` for all others.
-pub(super) fn entry(line: &[u8]) -> Option<Entry> {
-    serde_json::from_slice::<Quick<Entry>>(line)
+pub(super) fn entry(line: &[u8]) -> Option<TranscriptEntry> {
+    serde_json::from_slice::<Quick<TranscriptEntry>>(line)
         .ok()
         .map(|quick| quick.0)
 }
@@ -48,7 +48,7 @@ macro_rules! none {
     };
 }
 
-impl<'de> Deserialize<'de> for Quick<Entry> {
+impl<'de> Deserialize<'de> for Quick<TranscriptEntry> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(EntryVisitor).map(Self)
     }
@@ -57,13 +57,13 @@ impl<'de> Deserialize<'de> for Quick<Entry> {
 struct EntryVisitor;
 
 impl<'de> Visitor<'de> for EntryVisitor {
-    type Value = Entry;
+    type Value = TranscriptEntry;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a record")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TranscriptEntry, A::Error> {
         let mut kind: Option<Word<'de>> = None;
         let mut id: Option<String> = None;
         let mut parent_id: Option<Option<String>> = None;
@@ -116,7 +116,7 @@ impl<'de> Visitor<'de> for EntryVisitor {
             }
             _ => return Err(unusual()),
         };
-        Ok(Entry::new(
+        Ok(TranscriptEntry::new(
             need(id)?,
             need(parent_id)?,
             need(timestamp)?,

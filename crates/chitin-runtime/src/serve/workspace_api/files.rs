@@ -6,8 +6,8 @@ use crate::context::{Caller, FileSource, TurnRequest};
 use crate::{AgentFactory, Host};
 use chitin_context::view::{FileState, view};
 use chitin_guard::{
-    EntryKind, Expected, FileRead, Hardlinks, Links, Oversized, ReadError, ReadPolicy, Root,
-    WriteError, commit_all,
+    DirectoryEntryKind, Expected, FileRead, Hardlinks, LinkPolicy, Oversized, ReadError,
+    ReadPolicy, Root, WriteError, commit_all,
 };
 use chitin_server::workspace_api::{
     CurrentFile, FileKind, FileList, FileState as ListedState, FileText, SaveFileRequest,
@@ -26,7 +26,7 @@ const DEEPEST: usize = 6;
 const MOST_NAMES: usize = 4_096;
 
 const POLICY: ReadPolicy = ReadPolicy {
-    links: Links::Refuse,
+    links: LinkPolicy::Refuse,
     hardlinks: Hardlinks::Refuse,
     max_bytes: LONGEST,
     oversized: Oversized::Refuse,
@@ -130,9 +130,7 @@ fn content(root: &Root, relative: &Path) -> Result<Option<(FileRead, String)>, W
 }
 
 fn version(text: &str) -> String {
-    let digest = Sha256::digest(text);
-    let bytes = digest.iter();
-    bytes.fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    hex::encode(Sha256::digest(text))
 }
 
 /// Shows a file.
@@ -266,7 +264,7 @@ pub(super) fn list(host: &Host, factory: &AgentFactory) -> Result<FileList, Work
 /// What stands in a directory.
 #[derive(Clone, Copy)]
 struct Standing {
-    kind: EntryKind,
+    kind: DirectoryEntryKind,
     bytes: u64,
     names: u64,
 }
@@ -283,7 +281,7 @@ fn walk(root: &Root, directory: &Path, depth: usize, found: &mut BTreeMap<String
             continue;
         }
         let path = directory.join(&*name);
-        if entry.kind == EntryKind::Directory {
+        if entry.kind == DirectoryEntryKind::Directory {
             if depth < DEEPEST {
                 walk(root, &path, depth + 1, found);
             }
@@ -309,11 +307,13 @@ fn other(path: &str, entry: &Standing) -> WorkspaceFile {
         _ => FileKind::Other,
     };
     let reason = match entry.kind {
-        EntryKind::Link => Some("it is a link"),
-        EntryKind::Other | EntryKind::Directory => Some("it is not a regular file"),
-        EntryKind::File if entry.names > 1 => Some("it is a hard link"),
-        EntryKind::File if entry.bytes > LONGEST => Some("it is too long"),
-        EntryKind::File => None,
+        DirectoryEntryKind::Link => Some("it is a link"),
+        DirectoryEntryKind::Other | DirectoryEntryKind::Directory => {
+            Some("it is not a regular file")
+        }
+        DirectoryEntryKind::File if entry.names > 1 => Some("it is a hard link"),
+        DirectoryEntryKind::File if entry.bytes > LONGEST => Some("it is too long"),
+        DirectoryEntryKind::File => None,
     };
     WorkspaceFile {
         path: path.to_owned(),

@@ -4,7 +4,7 @@ use super::at_most;
 use super::prompt::below;
 use crate::context::TurnContext;
 use chitin_context::view::{FileState, FileView, FragmentView, View};
-use chitin_context::{Decision, Fragment, Origin, Source};
+use chitin_context::{BudgetDecision, Fragment, FragmentOrigin, FragmentSource};
 use chitin_protocol::text::utf16_len;
 use chitin_server::workspace_api::{
     CutText, LensFile, LensFragment, LensPiece, PieceKind, PromptBudget, PromptState,
@@ -62,13 +62,13 @@ fn one(
     directory: &Path,
 ) -> LensFragment {
     let (decision, cause) = match &fragment.decision {
-        Decision::BuiltIn | Decision::Whole => (PromptState::Kept, None),
-        Decision::Cut { .. } => (PromptState::Cut, file.map(|(file, _)| file.reason.clone())),
-        Decision::Missing => (
+        BudgetDecision::BuiltIn | BudgetDecision::Whole => (PromptState::Kept, None),
+        BudgetDecision::Cut { .. } => (PromptState::Cut, file.map(|(file, _)| file.reason.clone())),
+        BudgetDecision::Missing => (
             PromptState::Missing,
             file.map(|(file, _)| file.reason.clone()),
         ),
-        Decision::Refused { .. } => (
+        BudgetDecision::Refused { .. } => (
             PromptState::Refused,
             file.map(|(file, _)| file.reason.clone()),
         ),
@@ -77,9 +77,9 @@ fn one(
     let text = text.map_or("", |content| &*content.text);
     let raw = file.map_or(shown.raw.units, |(file, _)| file.raw.units);
     let (name, origin) = match &fragment.origin {
-        Origin::Section { key } => ((*key).to_owned(), None),
-        Origin::Boundary => ("boundary".to_owned(), None),
-        Origin::File { path, .. } => {
+        FragmentOrigin::Section { key } => ((*key).to_owned(), None),
+        FragmentOrigin::Boundary => ("boundary".to_owned(), None),
+        FragmentOrigin::File { path, .. } => {
             let path = below(path, directory);
             (path.clone(), Some(path))
         }
@@ -101,7 +101,7 @@ fn one(
 }
 
 fn pieces(fragment: &Fragment, text: &str) -> Vec<LensPiece> {
-    let is_cut = matches!(fragment.decision, Decision::Cut { .. });
+    let is_cut = matches!(fragment.decision, BudgetDecision::Cut { .. });
     let mut of_file = false;
     let piece = |text: &str, kind, line| LensPiece {
         text: text.to_owned(),
@@ -113,14 +113,14 @@ fn pieces(fragment: &Fragment, text: &str) -> Vec<LensPiece> {
     let pieces = fragment.pieces.iter().map(|one| {
         let words = one.text.as_str();
         match one.source {
-            Source::Given => piece(words, PieceKind::Value, None),
-            Source::File { start, .. } | Source::Rewritten { start, .. } => {
+            FragmentSource::Given => piece(words, PieceKind::Value, None),
+            FragmentSource::File { start, .. } | FragmentSource::Rewritten { start, .. } => {
                 of_file = true;
                 piece(words, PieceKind::File, Some(line_of(text, start)))
             }
             // What we say inside a file that was cut tells where.
-            Source::Ours if is_cut && of_file => piece(words, PieceKind::CutMarker, None),
-            Source::Ours => piece(words, PieceKind::Ours, None),
+            FragmentSource::Ours if is_cut && of_file => piece(words, PieceKind::CutMarker, None),
+            FragmentSource::Ours => piece(words, PieceKind::Ours, None),
         }
     });
     lead.into_iter().chain(pieces).collect()

@@ -3,7 +3,7 @@
 use crate::context::TokenCounting as Tokens;
 use crate::context::{ModelFigures, TurnContext};
 use chitin_agent::journal::{RecordedRun, TraceEvent, fragments};
-use chitin_context::Origin;
+use chitin_context::FragmentOrigin;
 use chitin_context::view::View;
 use std::ops::Range;
 use std::path::Path;
@@ -78,12 +78,13 @@ impl Prompt {
     /// Takes the next prompt apart.
     pub(super) fn next(seen: &TurnContext, view: &View, directory: &Path) -> Self {
         let parts = seen.context.fragments.iter().zip(&view.fragments);
-        let system = parts.filter(|(fragment, _)| fragment.role == chitin_context::Role::System);
+        let system =
+            parts.filter(|(fragment, _)| fragment.role == chitin_context::FragmentRole::System);
         let parts = system.map(|(fragment, shown)| {
             let (name, path) = match &fragment.origin {
-                Origin::Section { key } => ((*key).to_owned(), None),
-                Origin::Boundary => ("boundary".to_owned(), None),
-                Origin::File { path, .. } => {
+                FragmentOrigin::Section { key } => ((*key).to_owned(), None),
+                FragmentOrigin::Boundary => ("boundary".to_owned(), None),
+                FragmentOrigin::File { path, .. } => {
                     let path = below(path, directory);
                     (path.clone(), Some(path))
                 }
@@ -96,7 +97,7 @@ impl Prompt {
                 raw: None,
                 decision: String::new(),
                 cause: None,
-                boundary: fragment.origin == Origin::Boundary,
+                boundary: fragment.origin == FragmentOrigin::Boundary,
             }
         });
         Self {

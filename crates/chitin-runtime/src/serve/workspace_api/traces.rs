@@ -2,7 +2,7 @@
 
 use super::{ServedWorkspaces, recorded};
 use chitin_agent::journal::{self, TraceSummary};
-use chitin_guard::{Fingerprint, Links, Root};
+use chitin_guard::{Fingerprint, LinkPolicy, Root};
 use chitin_server::workspace_api::{
     RecordedSession, TraceList, TraceListRequest, TraceReply, WorkspaceApiError,
     WorkspaceApiErrorKind,
@@ -108,7 +108,7 @@ fn agent_of(key: &str) -> &str {
 fn fingerprint(path: &Path) -> Option<Fingerprint> {
     let root = Root::open(path.parent()?).ok()?;
     let end = root
-        .walk(Path::new(path.file_name()?), &Links::Refuse)
+        .walk(Path::new(path.file_name()?), &LinkPolicy::Refuse)
         .ok()?;
     Some(end.fingerprint)
 }

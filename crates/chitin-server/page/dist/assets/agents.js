@@ -29,7 +29,7 @@ import{B as e,C as t,L as n,P as r,T as i,V as a,_ as o,b as s,f as c,h as l,i a
       ${n.length===0?e:a`<h3>Let in</h3><ul class="cards">${n.map(t=>a`<li class="card pairing">
         <p>${r(t)} ${t.owner?a`<span class="tag">owner</span>`:e}</p><p class="quiet small">since ${u(t.since)}</p>
         <p class="buttons"><button class="button small" @click=${()=>this.revoke(t)}>Take back<span class="hidden"> ${t.senderId}</span></button></p></li>`)}</ul>`}`}drawBindings(e){return e.length===0?a`<p class="quiet">None: everything goes to the default agent.</p>`:a`<div class="table-scroll" role="group" tabindex="0" aria-label="Bindings"><table class="list wide">
-      <thead><tr><th scope="col">ListedBinding</th><th scope="col">Agent</th><th scope="col">Asks for</th><th scope="col">Rank</th></tr></thead>
+      <thead><tr><th scope="col">Binding</th><th scope="col">Agent</th><th scope="col">Asks for</th><th scope="col">Rank</th></tr></thead>
       <tbody>${e.map(e=>a`<tr><th scope="row"><code>${e.path}</code></th><td>${e.agentId}</td><td>${e.asks}</td><td>${e.tier}</td></tr>`)}</tbody></table></div>`}form(){return a`<form class="explain" @submit=${this.ask}>
       <h3>Who would get a message?</h3>
       <div class="fields">${C.map(([e,t,n])=>a`<label class="field"><span>${t}</span><input name=${e} placeholder=${n} autocomplete="off" maxlength="200" /></label>`)}</div>

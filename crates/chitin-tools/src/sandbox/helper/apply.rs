@@ -59,8 +59,8 @@ fn become_command(apply: &Apply) -> Result<(), String> {
             .map_err(|error| said("could not limit memory")(error.into()))?;
     }
     if let Some(output) = apply.output {
-        let output = super::super::door::opened_again(output)
-            .map_err(said("could not set up the output"))?;
+        let output =
+            super::super::fs::opened_again(output).map_err(said("could not set up the output"))?;
         rustix::stdio::dup2_stdout(&output)
             .map_err(|error| said("could not set up the output")(error.into()))?;
     }
@@ -130,7 +130,7 @@ fn die_with(_parent: Option<i32>) -> Result<(), String> {
 /// Closes what this process was handed without being asked.
 #[cfg(target_os = "linux")]
 fn close_the_rest() {
-    for descriptor in super::super::door::open_descriptors() {
+    for descriptor in super::super::fs::open_descriptors() {
         let _ = nix::unistd::close(descriptor);
     }
 }

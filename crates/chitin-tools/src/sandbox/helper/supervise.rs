@@ -2,8 +2,10 @@
 
 use super::super::bwrap;
 use super::super::level::SandboxLevel;
-use super::super::wire::{Apply, Cause, Ended, Facts, Launch, Status, read_frame, write_frame};
-use super::super::{HELPER_ARGUMENT, door};
+use super::super::wire::{
+    Apply, Cause, CommandExit, Facts, Launch, Status, read_frame, write_frame,
+};
+use super::super::{HELPER_ARGUMENT, fs};
 use super::{APPLY, tree};
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 use std::io::{BufReader, Read, Write};
@@ -50,8 +52,8 @@ pub(super) fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn not_started(message: String) -> Ended {
-    Ended {
+fn not_started(message: String) -> CommandExit {
+    CommandExit {
         cause: Cause::NotStarted,
         code: None,
         signal: None,
@@ -80,7 +82,7 @@ fn start(launch: &Launch) -> Result<Started, String> {
         (SandboxLevel::Bwrap, None) => return Err("`bwrap` was not found".to_owned()),
         (SandboxLevel::Landlock | SandboxLevel::None, _) => Command::new(&launch.helper),
     };
-    if door::kind(&launch.workdir) != Some(door::Kind::Directory) {
+    if fs::kind(&launch.workdir) != Some(fs::FsEntryKind::Directory) {
         return Err(format!("`{}` is not a directory", launch.workdir.display()));
     }
     // `bwrap` stays beside the command, twice, and keeps its own output open; it lets go of every further descriptor. So the
@@ -110,7 +112,7 @@ fn start(launch: &Launch) -> Result<Started, String> {
     })
 }
 
-fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch) -> Ended {
+fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch) -> CommandExit {
     let Started { mut child, output } = started;
     let deadline = launch
         .timeout_ms
@@ -173,7 +175,7 @@ fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch)
     match (cause, failed) {
         (Cause::Exited, Some(reason)) => not_started(reason.trim().to_owned()),
         (Cause::Exited, None) if !ready => not_started(said.trim().to_owned()),
-        _ => Ended {
+        _ => CommandExit {
             cause,
             code: status.and_then(WaitStatus::exit_status),
             signal: status.and_then(WaitStatus::terminating_signal),

@@ -1,7 +1,7 @@
 //! Ends a command with everything that it started.
 
 #[cfg(target_os = "linux")]
-use super::super::door::{Process, processes};
+use super::super::fs::{Process, processes};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, wait};
 use std::collections::HashSet;
 #[cfg(target_os = "linux")]

@@ -1,7 +1,7 @@
 //! Decisions: a message, the time and what was used so far in; admitted or refused out.
 
 use super::pattern::{Match, Pattern};
-use super::policy::{Permissions, Policy, Rule};
+use super::policy::{PermissionPolicy, Permissions, PolicyRule};
 use crate::adapter::text::is_blank;
 use chitin_protocol::text::utf16_len;
 use jiff::{SignedDuration, Timestamp};
@@ -13,7 +13,7 @@ const SCREENED_ARGUMENTS: usize = 1 << 20;
 
 /// A message that asks to be let in.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct PermissionRequest<'a> {
     /// The text.
     pub message: &'a str,
     /// The roles that the caller holds.
@@ -24,7 +24,7 @@ pub struct Request<'a> {
 
 /// What one caller has used so far. Keep one per user, or per session where there is no user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct CallerUsage {
     /// When messages were let through, oldest first.
     pub recent: VecDeque<Timestamp>,
     /// How many are under way.
@@ -33,7 +33,7 @@ pub struct Usage {
     pub killed: Option<String>,
 }
 
-impl Usage {
+impl CallerUsage {
     /// Notes that a message that was let in is done.
     pub fn finish(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
@@ -43,7 +43,7 @@ impl Usage {
 /// What became of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "decision")]
-pub enum Decision {
+pub enum MessageDecision {
     /// It may go on.
     Admit,
     /// It may not.
@@ -67,31 +67,35 @@ struct Objection {
 
 impl Permissions {
     /// Decides about a message without counting it. The first refusal wins.
-    pub fn decide(&self, request: Request<'_>, usage: &Usage) -> Decision {
+    pub fn decide(&self, request: PermissionRequest<'_>, usage: &CallerUsage) -> MessageDecision {
         self.ask(request, usage).0
     }
 
     /// Decides about a message and counts it: a message that passed the rate limit counts against it even when a later
-    /// policy refuses it, and one that passed the concurrency limit is under way until [`Usage::finish`] or a refusal.
-    pub fn admit(&self, request: Request<'_>, usage: &mut Usage) -> Decision {
+    /// policy refuses it, and one that passed the concurrency limit is under way until [`CallerUsage::finish`] or a refusal.
+    pub fn admit(
+        &self,
+        request: PermissionRequest<'_>,
+        usage: &mut CallerUsage,
+    ) -> MessageDecision {
         let (decision, passed) = self.ask(request, usage);
         for policy in passed {
             match policy.rule {
-                Rule::RateLimit { window_seconds, .. } => {
+                PolicyRule::RateLimit { window_seconds, .. } => {
                     let since = window_start(request.now, window_seconds);
                     usage.recent.retain(|at| *at >= since);
                     usage.recent.push_back(request.now);
                 }
-                Rule::ConcurrencyLimit { .. } if decision == Decision::Admit => {
+                PolicyRule::ConcurrencyLimit { .. } if decision == MessageDecision::Admit => {
                     usage.in_flight = usage.in_flight.saturating_add(1);
                 }
-                Rule::ConcurrencyLimit { .. }
-                | Rule::DenyList { .. }
-                | Rule::AllowList { .. }
-                | Rule::Authorization { .. }
-                | Rule::MessageLength { .. }
-                | Rule::TimeWindow(_)
-                | Rule::KillSwitch => {}
+                PolicyRule::ConcurrencyLimit { .. }
+                | PolicyRule::DenyList { .. }
+                | PolicyRule::AllowList { .. }
+                | PolicyRule::Authorization { .. }
+                | PolicyRule::MessageLength { .. }
+                | PolicyRule::TimeWindow(_)
+                | PolicyRule::KillSwitch => {}
             }
         }
         decision
@@ -100,14 +104,20 @@ impl Permissions {
     /// Decides about a message that no person wrote: a task of a subagent, a heartbeat, news of a run. What such messages
     /// say and for whom is judged. How long they are, how many come and when is the program's own doing: what follows from
     /// a message that was let in is finished, and schedules have hours of their own.
-    pub fn decide_internal(&self, request: Request<'_>, usage: &Usage) -> Decision {
-        let applies = |policy: &&Policy| match policy.rule {
-            Rule::DenyList { .. } | Rule::Authorization { .. } | Rule::KillSwitch => true,
-            Rule::AllowList { .. }
-            | Rule::MessageLength { .. }
-            | Rule::RateLimit { .. }
-            | Rule::ConcurrencyLimit { .. }
-            | Rule::TimeWindow(_) => false,
+    pub fn decide_internal(
+        &self,
+        request: PermissionRequest<'_>,
+        usage: &CallerUsage,
+    ) -> MessageDecision {
+        let applies = |policy: &&PermissionPolicy| match policy.rule {
+            PolicyRule::DenyList { .. }
+            | PolicyRule::Authorization { .. }
+            | PolicyRule::KillSwitch => true,
+            PolicyRule::AllowList { .. }
+            | PolicyRule::MessageLength { .. }
+            | PolicyRule::RateLimit { .. }
+            | PolicyRule::ConcurrencyLimit { .. }
+            | PolicyRule::TimeWindow(_) => false,
         };
         self.policies
             .iter()
@@ -116,23 +126,24 @@ impl Permissions {
                 let objection = objection(&policy.rule, request, usage)?;
                 Some(refuse(policy, &objection))
             })
-            .unwrap_or(Decision::Admit)
+            .unwrap_or(MessageDecision::Admit)
     }
 
     /// Tells whether any rule judges replies. Where none does, they need not be held back.
     pub fn judges_replies(&self) -> bool {
-        let judges = |policy: &Policy| matches!(policy.rule, Rule::DenyList { .. });
+        let judges = |policy: &PermissionPolicy| matches!(policy.rule, PolicyRule::DenyList { .. });
         self.policies.iter().any(judges)
     }
 
     /// Decides about the model's answer: only deny lists look at it.
-    pub fn screen_answer(&self, answer: &str) -> Decision {
+    pub fn screen_answer(&self, answer: &str) -> MessageDecision {
         self.screen(answer)
     }
 
     /// Decides about the arguments of a tool call: only deny lists look at them, and very long ones are refused.
-    pub fn screen_tool_arguments(&self, arguments: &str) -> Decision {
-        let screens = |policy: &&Policy| matches!(policy.rule, Rule::DenyList { .. });
+    pub fn screen_tool_arguments(&self, arguments: &str) -> MessageDecision {
+        let screens =
+            |policy: &&PermissionPolicy| matches!(policy.rule, PolicyRule::DenyList { .. });
         match self.policies.iter().find(screens) {
             Some(policy) if arguments.len() > SCREENED_ARGUMENTS => refuse(
                 policy,
@@ -145,30 +156,34 @@ impl Permissions {
         }
     }
 
-    fn screen(&self, text: &str) -> Decision {
+    fn screen(&self, text: &str) -> MessageDecision {
         for policy in &self.policies {
-            if let Rule::DenyList { patterns } = &policy.rule
+            if let PolicyRule::DenyList { patterns } = &policy.rule
                 && let Some(objection) = denied(patterns, text)
             {
                 return refuse(policy, &objection);
             }
         }
-        Decision::Admit
+        MessageDecision::Admit
     }
 
     /// Returns the decision and the policies that had let the message through by then.
-    fn ask(&self, request: Request<'_>, usage: &Usage) -> (Decision, &[Policy]) {
+    fn ask(
+        &self,
+        request: PermissionRequest<'_>,
+        usage: &CallerUsage,
+    ) -> (MessageDecision, &[PermissionPolicy]) {
         for (at, policy) in self.policies.iter().enumerate() {
             if let Some(objection) = objection(&policy.rule, request, usage) {
                 return (refuse(policy, &objection), &self.policies[..at]);
             }
         }
-        (Decision::Admit, &self.policies)
+        (MessageDecision::Admit, &self.policies)
     }
 }
 
-fn refuse(policy: &Policy, objection: &Objection) -> Decision {
-    Decision::Refuse {
+fn refuse(policy: &PermissionPolicy, objection: &Objection) -> MessageDecision {
+    MessageDecision::Refuse {
         by: policy.name.clone(),
         rule: policy.rule.key(objection.at),
         line: policy.lines.get(objection.at).copied(),
@@ -177,26 +192,30 @@ fn refuse(policy: &Policy, objection: &Objection) -> Decision {
 }
 
 /// Returns what a rule has against a message.
-fn objection(rule: &Rule, request: Request<'_>, usage: &Usage) -> Option<Objection> {
+fn objection(
+    rule: &PolicyRule,
+    request: PermissionRequest<'_>,
+    usage: &CallerUsage,
+) -> Option<Objection> {
     let say = |objects: bool, reason: String| objects.then_some(Objection { at: 0, reason });
     match rule {
-        Rule::DenyList { patterns } => denied(patterns, request.message),
-        Rule::AllowList { patterns } => say(
+        PolicyRule::DenyList { patterns } => denied(patterns, request.message),
+        PolicyRule::AllowList { patterns } => say(
             !is_allowed(patterns, request.message),
             "it contains nothing on the allow list".to_owned(),
         ),
-        Rule::Authorization { roles } => roles
+        PolicyRule::Authorization { roles } => roles
             .iter()
             .position(|role| !request.roles.contains(&role.as_str()))
             .map(|at| Objection {
                 at,
                 reason: format!("the role `{}` is required", roles[at]),
             }),
-        Rule::MessageLength { max_chars } => say(
+        PolicyRule::MessageLength { max_chars } => say(
             utf16_len(request.message) > *max_chars as usize,
             format!("it is longer than {max_chars} characters"),
         ),
-        Rule::RateLimit {
+        PolicyRule::RateLimit {
             limit,
             window_seconds,
         } => {
@@ -207,15 +226,15 @@ fn objection(rule: &Rule, request: Request<'_>, usage: &Usage) -> Option<Objecti
                 format!("the limit of {limit} messages in {window_seconds} s is reached"),
             )
         }
-        Rule::ConcurrencyLimit { max_concurrent } => say(
+        PolicyRule::ConcurrencyLimit { max_concurrent } => say(
             usage.in_flight >= *max_concurrent,
             format!("the limit of {max_concurrent} messages at a time is reached"),
         ),
-        Rule::TimeWindow(window) => say(
+        PolicyRule::TimeWindow(window) => say(
             !window.contains(request.now),
             "it is outside the time window".to_owned(),
         ),
-        Rule::KillSwitch => usage
+        PolicyRule::KillSwitch => usage
             .killed
             .clone()
             .map(|reason| Objection { at: 0, reason }),

@@ -1,6 +1,6 @@
 //! `PERMISSIONS.md`: policies as plain data, and decisions about messages (B13).
 //!
-//! A policy holds no state and reads no clock. Whoever asks hands in the time, the caller's roles and a [`Usage`] with
+//! A policy holds no state and reads no clock. Whoever asks hands in the time, the caller's roles and a [`CallerUsage`] with
 //! what that caller has used so far; [`Permissions::decide`] only looks, [`Permissions::admit`] also counts. A control
 //! that is broken fails the load: it never disappears in silence.
 
@@ -13,11 +13,11 @@ mod policy;
 mod time_window;
 mod translate;
 
-pub use decide::{Decision, Request, Usage};
+pub use decide::{CallerUsage, MessageDecision, PermissionRequest};
 pub use parse::{KEYS, PermissionsError, PermissionsProblem, parse, problem};
 pub use pattern::Pattern;
-pub use policy::{Permissions, Policy, Rule};
-pub use time_window::{TimeWindow, WORKING_DAYS, Zone};
+pub use policy::{PermissionPolicy, Permissions, PolicyRule};
+pub use time_window::{JavaZone, TimeWindow, WORKING_DAYS};
 
 /// The file.
 pub const FILE: &str = "PERMISSIONS.md";

@@ -3,7 +3,7 @@
 use super::super::compat::{KILL_SWITCH, POLICY_VERSION};
 use super::super::line::{Position, settings};
 use super::pattern::{Pattern, PatternError};
-use super::policy::{Permissions, Policy, Rule};
+use super::policy::{PermissionPolicy, Permissions, PolicyRule};
 use super::time_window::{TimeWindow, TimeWindowError};
 use crate::adapter::text::{is_blank, strip};
 use thiserror::Error;
@@ -99,28 +99,28 @@ struct Lines<'a> {
 struct Builder<'a> {
     text: &'a str,
     agent: &'a str,
-    policies: Vec<Policy>,
+    policies: Vec<PermissionPolicy>,
 }
 
 /// The patterns of a list, and the lines that they come from.
 type Listed<'a> = (Vec<Pattern>, Vec<&'a str>);
 
 impl<'a> Builder<'a> {
-    fn install(&mut self, kind: &str, rule: Rule, values: &[&str]) {
+    fn install(&mut self, kind: &str, rule: PolicyRule, values: &[&str]) {
         let name = match rule {
-            Rule::KillSwitch => KILL_SWITCH.to_owned(),
-            Rule::DenyList { .. }
-            | Rule::AllowList { .. }
-            | Rule::Authorization { .. }
-            | Rule::MessageLength { .. }
-            | Rule::RateLimit { .. }
-            | Rule::ConcurrencyLimit { .. }
-            | Rule::TimeWindow(_) => format!("workspace-{kind}-{}", self.agent),
+            PolicyRule::KillSwitch => KILL_SWITCH.to_owned(),
+            PolicyRule::DenyList { .. }
+            | PolicyRule::AllowList { .. }
+            | PolicyRule::Authorization { .. }
+            | PolicyRule::MessageLength { .. }
+            | PolicyRule::RateLimit { .. }
+            | PolicyRule::ConcurrencyLimit { .. }
+            | PolicyRule::TimeWindow(_) => format!("workspace-{kind}-{}", self.agent),
         };
         let lines = values
             .iter()
             .map(|value| Position::of(self.text, value).line);
-        self.policies.push(Policy {
+        self.policies.push(PermissionPolicy {
             name,
             source: format!("permissions:{}", self.agent),
             version: POLICY_VERSION.to_owned(),
@@ -172,15 +172,15 @@ pub fn parse(text: &str, agent: &str) -> Result<Permissions, PermissionsError> {
     };
     let deny = builder.list(("deny", &lines.deny), ("deny-regex", &lines.deny_regex))?;
     if let Some((patterns, values)) = deny {
-        builder.install("deny", Rule::DenyList { patterns }, &values);
+        builder.install("deny", PolicyRule::DenyList { patterns }, &values);
     }
     let allow = builder.list(("allow", &lines.allow), ("allow-regex", &lines.allow_regex))?;
     if let Some((patterns, values)) = allow {
-        builder.install("allow", Rule::AllowList { patterns }, &values);
+        builder.install("allow", PolicyRule::AllowList { patterns }, &values);
     }
     if !lines.roles.is_empty() {
         let roles = lines.roles.iter().map(|&role| role.to_owned()).collect();
-        builder.install("authz", Rule::Authorization { roles }, &lines.roles);
+        builder.install("authz", PolicyRule::Authorization { roles }, &lines.roles);
     }
     let single = [
         ("message-length", lines.message_length),
@@ -236,23 +236,23 @@ fn gather(text: &str) -> Lines<'_> {
 }
 
 /// Reads the value of a key that counts once; nothing for other keys.
-fn single_valued(key: &str, value: &str) -> Result<Option<Rule>, PermissionsProblem> {
+fn single_valued(key: &str, value: &str) -> Result<Option<PolicyRule>, PermissionsProblem> {
     Ok(Some(match key {
-        "message-length" => Rule::MessageLength {
+        "message-length" => PolicyRule::MessageLength {
             max_chars: limit("message-length", value)?,
         },
         "rate-limit" => rate(value)?,
-        "concurrency-limit" => Rule::ConcurrencyLimit {
+        "concurrency-limit" => PolicyRule::ConcurrencyLimit {
             max_concurrent: limit("concurrency-limit", value)?,
         },
         "time-window" => {
             let window = TimeWindow::parse(value);
-            Rule::TimeWindow(window.map_err(|source| PermissionsProblem::TimeWindow {
+            PolicyRule::TimeWindow(window.map_err(|source| PermissionsProblem::TimeWindow {
                 value: value.to_owned(),
                 source,
             })?)
         }
-        "kill-switch" => Rule::KillSwitch,
+        "kill-switch" => PolicyRule::KillSwitch,
         _ => return Ok(None),
     }))
 }
@@ -272,9 +272,9 @@ fn limit(key: &'static str, value: &str) -> Result<u32, PermissionsProblem> {
     })
 }
 
-fn rate(value: &str) -> Result<Rule, PermissionsProblem> {
+fn rate(value: &str) -> Result<PolicyRule, PermissionsProblem> {
     let parts = value.split_once('/').and_then(|(limit, window)| {
-        Some(Rule::RateLimit {
+        Some(PolicyRule::RateLimit {
             limit: positive(strip(limit))?,
             window_seconds: positive(strip(window))?,
         })

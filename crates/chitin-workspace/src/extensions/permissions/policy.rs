@@ -9,14 +9,14 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct Permissions {
     /// The policies, in the order in which they are asked.
-    pub policies: Vec<Policy>,
+    pub policies: Vec<PermissionPolicy>,
     /// Set when the file has text and asks for nothing; nothing is guarded then, which its author may not expect.
     pub says_nothing: bool,
 }
 
 /// One policy.
 #[derive(Debug, Clone, Serialize)]
-pub struct Policy {
+pub struct PermissionPolicy {
     /// The name that a refusal carries.
     pub name: String,
     /// Where it comes from.
@@ -25,7 +25,7 @@ pub struct Policy {
     pub version: String,
     /// What it demands.
     #[serde(flatten)]
-    pub rule: Rule,
+    pub rule: PolicyRule,
     /// The lines of the file that it comes from, counted from one: one per pattern or role, otherwise one.
     #[serde(skip)]
     pub lines: Vec<usize>,
@@ -38,7 +38,7 @@ pub struct Policy {
     rename_all = "kebab-case",
     rename_all_fields = "camelCase"
 )]
-pub enum Rule {
+pub enum PolicyRule {
     /// Nothing of this is in it.
     DenyList {
         /// Phrases, then expressions.
@@ -77,7 +77,7 @@ pub enum Rule {
     KillSwitch,
 }
 
-impl Rule {
+impl PolicyRule {
     /// Returns the name of the kind of policy.
     pub const fn kind(&self) -> &'static str {
         match self {

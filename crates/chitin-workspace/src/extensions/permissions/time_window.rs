@@ -39,12 +39,12 @@ pub struct TimeWindow {
     #[serde(serialize_with = "short")]
     pub end: Time,
     /// The zone in which hours and days are read.
-    pub zone: Zone,
+    pub zone: JavaZone,
 }
 
 /// A time zone with the name that Java would give it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Zone {
+pub struct JavaZone {
     name: String,
     rules: TimeZone,
 }
@@ -71,7 +71,7 @@ impl TimeWindow {
     pub fn parse(text: &str) -> Result<Self, TimeWindowError> {
         let mut words = text.split_ascii_whitespace();
         let hours = words.next().ok_or(TimeWindowError::Form)?;
-        let zone = Zone::parse(words.next().unwrap_or("UTC"))?;
+        let zone = JavaZone::parse(words.next().unwrap_or("UTC"))?;
         if words.next().is_some() {
             return Err(TimeWindowError::Form);
         }
@@ -148,7 +148,7 @@ fn two_digits(text: &str) -> Option<i8> {
     }
 }
 
-impl Zone {
+impl JavaZone {
     /// Reads an identifier as Java does: `Z`, an offset, `UTC`, `GMT` or `UT` with or without an offset, or a region.
     pub fn parse(text: &str) -> Result<Self, TimeWindowError> {
         let unknown = || TimeWindowError::Zone(text.to_owned());
@@ -196,7 +196,7 @@ impl Zone {
     }
 }
 
-impl Serialize for Zone {
+impl Serialize for JavaZone {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.name)
     }

@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::printer::{Paint, Printer, Render};
-use chitin_config::agents::{self, Origin};
+use chitin_config::agents::{self, WorkspaceOrigin};
 use chitin_contract::CANONICAL;
 use chitin_protocol::agent_id::AgentId;
 use chitin_runtime::Host;
@@ -42,7 +42,7 @@ struct Agent {
     id: AgentId,
     default: bool,
     workspace: PathBuf,
-    origin: Origin,
+    origin: WorkspaceOrigin,
     exists: bool,
     files: Vec<String>,
     /// Where Chitin keeps what the agent remembers; nothing without a home.
@@ -114,13 +114,13 @@ impl Render for Report {
             let mark = if agent.default { " (default)" } else { "" };
             writeln!(out, "{}{mark}", paint.bold(agent.id.as_str()))?;
             let why = match agent.origin {
-                Origin::Entry => "its own entry",
-                Origin::Defaults => "agents.defaults.workspace",
-                Origin::DefaultDirectory => "the default directory",
-                Origin::BelowDefaults => "below agents.defaults.workspace",
-                Origin::StateDirectory => "the state directory",
-                Origin::Environment => "$CHITIN_WORKSPACE",
-                Origin::ChitinConfig => "chitin.json5",
+                WorkspaceOrigin::Entry => "its own entry",
+                WorkspaceOrigin::Defaults => "agents.defaults.workspace",
+                WorkspaceOrigin::DefaultDirectory => "the default directory",
+                WorkspaceOrigin::BelowDefaults => "below agents.defaults.workspace",
+                WorkspaceOrigin::StateDirectory => "the state directory",
+                WorkspaceOrigin::Environment => "$CHITIN_WORKSPACE",
+                WorkspaceOrigin::ChitinConfig => "chitin.json5",
             };
             writeln!(out, "    workspace  {}  {}", agent.shown, paint.dim(why))?;
             let files = match (agent.exists, agent.files.as_slice()) {

@@ -3,7 +3,9 @@
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
-use chitin_gateway::route::{Considered, Explanation, Inbound, Mismatch, Peer, Routing, Verdict};
+use chitin_gateway::route::{
+    BindingVerdict, Considered, Inbound, Mismatch, Peer, RouteExplanation, Routing,
+};
 use chitin_protocol::session_key::{ChatType, ThreadSuffix};
 use chitin_runtime::Configuration;
 use chitin_runtime::Host;
@@ -79,7 +81,7 @@ fn peer(text: &str) -> Result<Peer, String> {
 pub(super) struct Way {
     contract: &'static str,
     #[serde(flatten)]
-    explanation: Explanation,
+    explanation: RouteExplanation,
 }
 
 impl RouteArgs {
@@ -175,9 +177,9 @@ fn is_elsewhere(considered: &Considered) -> bool {
 
 fn binding(considered: &Considered, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
     let verdict = match considered.verdict {
-        Verdict::Chosen => paint.good("chosen"),
-        Verdict::Outranked => paint.warn("outranked"),
-        Verdict::No => paint.dim("no"),
+        BindingVerdict::Chosen => paint.good("chosen"),
+        BindingVerdict::Outranked => paint.warn("outranked"),
+        BindingVerdict::No => paint.dim("no"),
     };
     writeln!(
         out,
@@ -192,10 +194,10 @@ fn binding(considered: &Considered, out: &mut dyn fmt::Write, paint: Paint) -> f
             "        {}",
             paint.dim(&plain(&why_not(mismatch), ' '))
         ),
-        (None, Verdict::Chosen | Verdict::Outranked) => {
+        (None, BindingVerdict::Chosen | BindingVerdict::Outranked) => {
             writeln!(out, "        {}", paint.dim(considered.tier.as_str()))
         }
-        (None, Verdict::No) => Ok(()),
+        (None, BindingVerdict::No) => Ok(()),
     }
 }
 
@@ -207,7 +209,7 @@ fn why_not(mismatch: &Mismatch) -> String {
     format!("{} asks for {}; {found}", mismatch.path, mismatch.wanted)
 }
 
-fn agent(told: &Explanation, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+fn agent(told: &RouteExplanation, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
     let by = match &told.choice.binding {
         Some(path) => format!("{} at {path}", told.choice.matched_by.as_str()),
         None => "no binding matches: the default agent".to_owned(),
@@ -230,7 +232,7 @@ fn agent(told: &Explanation, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Res
 }
 
 /// Says where the parts of the key come from.
-fn session(told: &Explanation) -> Vec<String> {
+fn session(told: &RouteExplanation) -> Vec<String> {
     let Some(route) = &told.route else {
         return Vec::new();
     };

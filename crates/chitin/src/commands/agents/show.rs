@@ -5,7 +5,7 @@ use crate::commands::count;
 use crate::error::CliError;
 use crate::printer::{Paint, Printer, Render, plain};
 use chitin_protocol::agent_id::AgentId;
-use chitin_runtime::{Host, Identity, Setup, shown};
+use chitin_runtime::{AgentIdOrigin, Host, Setup, shown};
 use chitin_workspace::adapter::AgentDefinition;
 use serde::Serialize;
 use std::fmt;
@@ -26,7 +26,7 @@ pub(super) struct ShowArgs {
 pub(super) struct Shown {
     id: AgentId,
     /// Why it has this id.
-    identity_from: Identity,
+    identity_from: AgentIdOrigin,
     contract: &'static str,
     #[serde(flatten)]
     definition: AgentDefinition,
@@ -55,9 +55,9 @@ impl Render for Shown {
         let definition = &self.definition;
         writeln!(out, "{}", paint.bold(&plain(&definition.name, ' ')))?;
         let why = match self.identity_from {
-            Identity::Named => "named with --agent",
-            Identity::Configured => "configured",
-            Identity::Directory => "from the directory's name and path",
+            AgentIdOrigin::Named => "named with --agent",
+            AgentIdOrigin::Configured => "configured",
+            AgentIdOrigin::Directory => "from the directory's name and path",
         };
         writeln!(out, "    id          {}  {}", self.id, paint.dim(why))?;
         writeln!(out, "    directory   {}", plain(&self.directory, ' '))?;

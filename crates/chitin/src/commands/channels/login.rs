@@ -1,7 +1,7 @@
 //! `chitin channels login` and `logout`.
 
 use super::{ChannelArg, home, surroundings};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use chitin_protocol::agent_id::{DEFAULT_ACCOUNT, normalize_account_id};
@@ -71,7 +71,7 @@ pub(super) fn login(args: &LoginArgs, host: &Host, printer: &Printer) -> Result<
                 "Neither the configuration nor the environment has a token for the account `{account}` of {}.",
                 which.title()
             );
-            return Err(CliError::new(Kind::User, what)
+            return Err(CliError::new(FailureKind::User, what)
                 .hint(format!("`chitin channels login {id} < token` stores one")));
         }
         ChannelSecrets::new()
@@ -120,20 +120,20 @@ fn read(which: ChannelKind) -> Result<ChannelSecrets, CliError> {
     let mut stdin = std::io::stdin();
     if stdin.is_terminal() {
         // Typed in, a token would stay on the screen and in the terminal's memory.
-        return Err(
-            CliError::new(Kind::Usage, "The tokens must come from a pipe or a file.").hint(
-                format!(
-                    "`chitin channels login {} < FILE`, one token a line: {}",
-                    which.id(),
-                    wanted(which)
-                ),
-            ),
-        );
+        return Err(CliError::new(
+            FailureKind::Usage,
+            "The tokens must come from a pipe or a file.",
+        )
+        .hint(format!(
+            "`chitin channels login {} < FILE`, one token a line: {}",
+            which.id(),
+            wanted(which)
+        )));
     }
     let mut text = String::new();
     let read = stdin.by_ref().take(MOST).read_to_string(&mut text);
     read.map_err(|error| {
-        CliError::new(Kind::Usage, "Could not read the tokens.").caused_by(error)
+        CliError::new(FailureKind::Usage, "Could not read the tokens.").caused_by(error)
     })?;
     let mut secrets = ChannelSecrets::new();
     for (number, line) in text.lines().enumerate() {
@@ -144,18 +144,18 @@ fn read(which: ChannelKind) -> Result<ChannelSecrets, CliError> {
         let Some(secret) = which.recognise(line) else {
             // What was given is not repeated: it may be a secret of something else.
             let what = format!("Line {} is not a token of {}.", number + 1, which.title());
-            return Err(CliError::new(Kind::Usage, what).hint(wanted(which)));
+            return Err(CliError::new(FailureKind::Usage, what).hint(wanted(which)));
         };
         if secrets.insert(secret, SecretString::from(line)).is_some() {
             let what = format!("`{}` is given twice.", secret.key());
-            return Err(CliError::new(Kind::Usage, what)
+            return Err(CliError::new(FailureKind::Usage, what)
                 .hint("store each account separately, with `--account ID`"));
         }
     }
     let first = which.secrets()[0];
     if !secrets.contains_key(&first) {
         return Err(
-            CliError::new(Kind::Usage, format!("`{}` is missing.", first.key()))
+            CliError::new(FailureKind::Usage, format!("`{}` is missing.", first.key()))
                 .hint(wanted(which)),
         );
     }

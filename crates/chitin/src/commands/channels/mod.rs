@@ -4,7 +4,7 @@ mod list;
 mod login;
 mod test;
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
 use chitin_runtime::channels::ChannelKind;
@@ -84,7 +84,10 @@ fn surroundings(host: &Host, printer: &Printer) -> Result<(Configuration, PathBu
 
 fn home(host: &Host) -> Result<PathBuf, CliError> {
     chitin_home(host).ok_or_else(|| {
-        CliError::new(Kind::User, "Could not determine where to store tokens.")
-            .hint("set `CHITIN_HOME` or `HOME`")
+        CliError::new(
+            FailureKind::User,
+            "Could not determine where to store tokens.",
+        )
+        .hint("set `CHITIN_HOME` or `HOME`")
     })
 }

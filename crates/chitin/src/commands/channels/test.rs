@@ -1,7 +1,7 @@
 //! `chitin channels test`.
 
 use super::{ChannelArg, surroundings};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use chitin_runtime::Host;
@@ -32,9 +32,11 @@ pub(super) fn run(args: &TestArgs, host: &Host, printer: &Printer) -> Result<Exi
         None => plan.activation == Activation::On,
     });
     if plans.is_empty() {
-        return Err(CliError::new(Kind::User, "No channel is configured.").hint(
-            "`chitin channels` lists them; `chitin channels login discord < token` sets one up",
-        ));
+        return Err(
+            CliError::new(FailureKind::User, "No channel is configured.").hint(
+                "`chitin channels` lists them; `chitin channels login discord < token` sets one up",
+            ),
+        );
     }
     printer.result(&try_all(&plans)?)
 }
@@ -45,13 +47,17 @@ fn try_all(plans: &[ChannelPlan]) -> Result<Tried, CliError> {
         .enable_all()
         .build()
         .map_err(|error| {
-            CliError::new(Kind::Internal, "Could not set up the network client.").caused_by(error)
+            CliError::new(
+                FailureKind::Internal,
+                "Could not set up the network client.",
+            )
+            .caused_by(error)
         })?;
     runtime.block_on(async {
         let asking = join_all(plans.iter().map(probe));
         tokio::select! {
             channels = asking => Ok(Tried { channels }),
-            _ = tokio::signal::ctrl_c() => Err(CliError::new(Kind::Interrupted, "Stopped.")),
+            _ = tokio::signal::ctrl_c() => Err(CliError::new(FailureKind::Interrupted, "Stopped.")),
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use super::is_secret;
 use crate::printer::Paint;
-use chitin_config::{ConfigFile, Issue, Severity};
+use chitin_config::{ConfigFile, Issue, IssueSeverity};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -58,15 +58,15 @@ impl Marked {
     }
 
     pub(super) fn is_error(&self) -> bool {
-        self.issue.severity == Severity::Error
+        self.issue.severity == IssueSeverity::Error
     }
 
     pub(super) fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         let issue = &self.issue;
         let word = match issue.severity {
-            Severity::Error => paint.bad("error:"),
-            Severity::Warning => paint.warn("warning:"),
-            Severity::Note => paint.dim("note:"),
+            IssueSeverity::Error => paint.bad("error:"),
+            IssueSeverity::Warning => paint.warn("warning:"),
+            IssueSeverity::Note => paint.dim("note:"),
         };
         let path = match issue.path.as_str() {
             "" => String::new(),

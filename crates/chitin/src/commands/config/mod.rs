@@ -4,10 +4,10 @@ mod marked;
 mod networks;
 mod validate;
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_config::{Explanation, Layer, Layers};
+use chitin_config::{ConfigLayer, Layers, ValueExplanation};
 use chitin_runtime::Configuration;
 use chitin_runtime::Host;
 use serde::Serialize;
@@ -80,7 +80,7 @@ impl Args {
     fn explain(&self, host: &Host, printer: &Printer, path: &str) -> Result<Explained, CliError> {
         let layers = self.layers(host, printer)?;
         let explanation = layers.explain(path).ok_or_else(|| {
-            let error = CliError::new(Kind::User, format!("`{path}` is not set."));
+            let error = CliError::new(FailureKind::User, format!("`{path}` is not set."));
             match layers.nearest(path) {
                 Some(near) => error.hint(format!("did you mean `{near}`?")),
                 None => error.hint("`chitin config show` lists all values"),
@@ -95,7 +95,7 @@ impl Args {
 }
 
 /// Hides what may be a secret: values below telling names, and every variable.
-fn redacted(mut explanation: Explanation) -> Explanation {
+fn redacted(mut explanation: ValueExplanation) -> ValueExplanation {
     let path = explanation.path.clone();
     redact(&path, &mut explanation.value);
     for overridden in &mut explanation.overridden {
@@ -146,7 +146,7 @@ fn redact(path: &str, value: &mut Value) {
 /// Every value that some layer says.
 #[derive(Debug, Serialize)]
 struct Shown {
-    values: Vec<Explanation>,
+    values: Vec<ValueExplanation>,
 }
 
 impl Render for Shown {
@@ -167,7 +167,7 @@ impl Render for Shown {
 /// One value and its story.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
-struct Explained(Explanation);
+struct Explained(ValueExplanation);
 
 impl Render for Explained {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
@@ -194,7 +194,12 @@ impl Render for Explained {
     }
 }
 
-fn source(layer: Layer, name: Option<&str>, file: Option<&Path>, line: Option<usize>) -> String {
+fn source(
+    layer: ConfigLayer,
+    name: Option<&str>,
+    file: Option<&Path>,
+    line: Option<usize>,
+) -> String {
     match (name, file, line) {
         (Some(name), _, _) => format!("{} `{name}`", layer.as_str()),
         (None, Some(file), Some(line)) => {

@@ -1,6 +1,8 @@
 //! What is wrong with `channels`: by the keys that count, by the networks themselves, and by what accounts lack.
 
-use chitin_config::{ConfigFile, Issue, LoadedChitinConfig, LoadedConfig, Severity, place_issue};
+use chitin_config::{
+    ConfigFile, Issue, IssueSeverity, LoadedChitinConfig, LoadedConfig, place_issue,
+};
 use chitin_runtime::channels::{self, Activation, ChannelIssue, ChannelKind};
 use chitin_runtime::{Configuration, Host, Notes, chitin_home};
 use serde_json::Value;
@@ -20,9 +22,13 @@ pub(super) fn of_own(own: &LoadedChitinConfig) -> Vec<Issue> {
         issues: chitin_config::channel_issues(own),
     };
     for (which, section) in sections(&own.value) {
-        judged.add(which, Severity::Error, channels::unusable(which, section));
+        judged.add(
+            which,
+            IssueSeverity::Error,
+            channels::unusable(which, section),
+        );
         let in_clear = channels::secrets_in_clear(which, section);
-        judged.add(which, Severity::Warning, in_clear);
+        judged.add(which, IssueSeverity::Warning, in_clear);
     }
     judged.issues
 }
@@ -35,9 +41,13 @@ pub(super) fn of_openclaw(loaded: &LoadedConfig) -> Vec<Issue> {
         issues: chitin_config::channel_notes(loaded),
     };
     for (which, section) in sections(&loaded.value) {
-        judged.add(which, Severity::Note, channels::unusable(which, section));
+        judged.add(
+            which,
+            IssueSeverity::Note,
+            channels::unusable(which, section),
+        );
         let elsewhere = channels::secrets_elsewhere(which, section);
-        judged.add(which, Severity::Note, elsewhere);
+        judged.add(which, IssueSeverity::Note, elsewhere);
     }
     judged.issues
 }
@@ -55,7 +65,13 @@ pub(super) fn of_accounts(
     };
     let plans = match channels::plans(host, &configuration, &state) {
         Ok(plans) => plans,
-        Err(error) => return vec![Issue::new(Severity::Warning, "channels", error.to_string())],
+        Err(error) => {
+            return vec![Issue::new(
+                IssueSeverity::Warning,
+                "channels",
+                error.to_string(),
+            )];
+        }
     };
     let mut issues = Vec::new();
     for plan in plans
@@ -63,7 +79,7 @@ pub(super) fn of_accounts(
         .filter(|plan| plan.activation == Activation::On)
     {
         for wrong in channels::lacks(plan) {
-            let issue = issue(plan.kind, Severity::Warning, wrong);
+            let issue = issue(plan.kind, IssueSeverity::Warning, wrong);
             let here = own.map(|own| place_issue(issue.clone(), &own.files, &own.value));
             let here = here.filter(|issue| issue.file.is_some());
             issues.push(here.unwrap_or_else(|| {
@@ -79,7 +95,7 @@ pub(super) fn of_accounts(
 
 impl Judged<'_> {
     /// Adds what nothing was said of yet at the same path.
-    fn add(&mut self, which: ChannelKind, severity: Severity, wrong: Vec<ChannelIssue>) {
+    fn add(&mut self, which: ChannelKind, severity: IssueSeverity, wrong: Vec<ChannelIssue>) {
         for wrong in wrong {
             let issue = issue(which, severity, wrong);
             if self.issues.iter().all(|said| said.path != issue.path) {
@@ -89,7 +105,7 @@ impl Judged<'_> {
     }
 }
 
-fn issue(which: ChannelKind, severity: Severity, wrong: ChannelIssue) -> Issue {
+fn issue(which: ChannelKind, severity: IssueSeverity, wrong: ChannelIssue) -> Issue {
     let section = format!("channels.{}", which.id());
     let path = match wrong.path.as_str() {
         "" => section,

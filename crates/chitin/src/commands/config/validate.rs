@@ -2,10 +2,10 @@
 
 use super::marked::Marked;
 use super::{may_tell, networks};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Render};
-use chitin_config::{ConfigError, ConfigFile, Issue, LoadedChitinConfig, OWN_FILE, Severity};
+use chitin_config::{ConfigError, ConfigFile, Issue, IssueSeverity, LoadedChitinConfig, OWN_FILE};
 use chitin_contract::Contract;
 use chitin_runtime::Host;
 use chitin_runtime::{self, chosen_contract};
@@ -110,7 +110,10 @@ pub(super) fn run(
 }
 
 fn missing(path: &Path) -> CliError {
-    CliError::new(Kind::User, format!("`{}` does not exist.", path.display()))
+    CliError::new(
+        FailureKind::User,
+        format!("`{}` does not exist.", path.display()),
+    )
 }
 
 /// Tells what is about Chitin's own file from the rest.
@@ -131,7 +134,7 @@ fn own_sheet(own: LoadedChitinConfig, lacks: Vec<Issue>) -> Sheet {
         .filter(|issue| chitin_runtime::guards(&issue.path))
     {
         // No command goes on with it, so it is no small matter.
-        issue.severity = Severity::Error;
+        issue.severity = IssueSeverity::Error;
     }
     issues.extend(networks::of_own(&own));
     issues.extend(lacks);

@@ -1,6 +1,6 @@
 //! From a line of the prompt to its file, and from a line of a file to the prompt.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::printer::{Paint, Render, plain};
 use chitin_context::Context;
 use chitin_context::explain::{FileLine, NoSuchLine, PromptLine};
@@ -19,7 +19,7 @@ pub(super) enum Explained {
 }
 
 pub(super) fn explain(context: &Context, asked: &str) -> Result<Explained, CliError> {
-    let usage = |message: String| CliError::new(Kind::Usage, message);
+    let usage = |message: String| CliError::new(FailureKind::Usage, message);
     if let Ok(line) = asked.trim().parse::<usize>() {
         let lines = context.system().split('\n').count();
         return context

@@ -1,20 +1,22 @@
 //! The page for a browser: the workspace through the eyes of every contract.
 
 use super::Args;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::page::{self, Page};
 use crate::printer::{Paint, Printer, Render};
 use chitin_context::view::{FileState, Measure};
-use chitin_context::{CacheClass, Context, Decision, Origin, Role, Source};
-use chitin_guard::{Hardlinks, Links, Oversized, ReadPolicy, Root};
+use chitin_context::{
+    BudgetDecision, CacheClass, Context, FragmentOrigin, FragmentRole, FragmentSource,
+};
+use chitin_guard::{Hardlinks, LinkPolicy, Oversized, ReadPolicy, Root};
 use chitin_runtime::context::report::ContextReport;
 use chitin_runtime::context::{
     ComparedContext, FileSource, HistoryState, Reckoning, TurnContext, WhichTurn,
 };
 use chitin_runtime::display::sentence;
+use chitin_runtime::{AgentTarget, Setup, shown};
 use chitin_runtime::{Host, Notes};
-use chitin_runtime::{Setup, Target, shown};
 use memchr::memchr_iter;
 use serde::Serialize;
 use std::fmt;
@@ -71,7 +73,7 @@ pub(super) fn write(
         if views.iter().any(|view| view.label == contract.name) {
             continue;
         }
-        let target = Target {
+        let target = AgentTarget {
             contract: Some(contract.name.to_owned()),
             ..args.target.target()
         };
@@ -119,23 +121,23 @@ fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(),
     let mut records = context.files.records.iter();
     if records.any(|record| record.path == path) {
         let message = format!("`{}` is a file of the workspace.", file.display());
-        return Err(CliError::new(Kind::Usage, message)
+        return Err(CliError::new(FailureKind::Usage, message)
             .hint("use another file name, such as `context.html`"));
     }
     let unwritable = |error: Box<dyn std::error::Error + Send + Sync>| {
         let message = format!("`{}` cannot be written.", file.display());
-        CliError::new(Kind::User, message).caused_by(error)
+        CliError::new(FailureKind::User, message).caused_by(error)
     };
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(CliError::new(
-            Kind::Usage,
+            FailureKind::Usage,
             format!("`{}` is not a file name.", file.display()),
         ));
     };
     let root = Root::open(parent).map_err(|error| unwritable(Box::new(error)))?;
     if !may_replace(&root, Path::new(name)) {
         let message = format!("`{}` exists and was not written by Chitin.", file.display());
-        return Err(CliError::new(Kind::Refused, message)
+        return Err(CliError::new(FailureKind::Refused, message)
             .hint("name another file, or delete this one first"));
     }
     root.replace(Path::new(name), bytes)
@@ -146,7 +148,7 @@ fn save(host: &Host, context: &Context, file: &Path, bytes: &[u8]) -> Result<(),
 /// Only nothing, an empty file and an earlier page may be replaced. What cannot be read is left to the write to refuse.
 fn may_replace(root: &Root, name: &Path) -> bool {
     let policy = ReadPolicy {
-        links: Links::Refuse,
+        links: LinkPolicy::Refuse,
         hardlinks: Hardlinks::Allow,
         max_bytes: HEAD_BYTES,
         oversized: Oversized::Keep,
@@ -186,13 +188,15 @@ fn one_view(
         .zip(&plain.fragments)
         .map(|(fragment, figures)| {
             let (kind, title, path) = match &fragment.origin {
-                Origin::Boundary => (
+                FragmentOrigin::Boundary => (
                     page::FragmentKind::Boundary,
                     "cache boundary".to_owned(),
                     None,
                 ),
-                Origin::Section { key } => (page::FragmentKind::Section, (*key).to_owned(), None),
-                Origin::File { name, path, .. } => (
+                FragmentOrigin::Section { key } => {
+                    (page::FragmentKind::Section, (*key).to_owned(), None)
+                }
+                FragmentOrigin::File { name, path, .. } => (
                     page::FragmentKind::File,
                     name.to_string(),
                     Some(path.to_string()),
@@ -210,10 +214,12 @@ fn one_view(
             let whole = file_text(context, path.as_deref());
             pieces.extend(fragment.pieces.iter().map(|piece| {
                 let (source, at) = match piece.source {
-                    Source::Ours => (page::PieceSource::Ours, None),
-                    Source::Given => (page::PieceSource::Given, None),
-                    Source::File { start, .. } => (page::PieceSource::File, Some(start)),
-                    Source::Rewritten { start, .. } => (page::PieceSource::Rewritten, Some(start)),
+                    FragmentSource::Ours => (page::PieceSource::Ours, None),
+                    FragmentSource::Given => (page::PieceSource::Given, None),
+                    FragmentSource::File { start, .. } => (page::PieceSource::File, Some(start)),
+                    FragmentSource::Rewritten { start, .. } => {
+                        (page::PieceSource::Rewritten, Some(start))
+                    }
                 };
                 page::PieceView {
                     text: piece.text.as_str().to_owned(),
@@ -227,10 +233,10 @@ fn one_view(
                 title,
                 path,
                 role: match fragment.role {
-                    Role::System => page::Role::System,
+                    FragmentRole::System => page::Role::System,
                     // A message of its own before the user's.
-                    Role::Conversation | Role::BeforeUser => page::Role::BeforeUser,
-                    Role::AfterUser | Role::FirstMessage => page::Role::AfterUser,
+                    FragmentRole::Conversation | FragmentRole::BeforeUser => page::Role::BeforeUser,
+                    FragmentRole::AfterUser | FragmentRole::FirstMessage => page::Role::AfterUser,
                 },
                 cache: match fragment.cache {
                     CacheClass::Stable => page::Cache::Stable,
@@ -309,19 +315,19 @@ fn size(measure: Measure) -> page::Size {
     }
 }
 
-fn decision(decision: &Decision) -> (String, String) {
+fn decision(decision: &BudgetDecision) -> (String, String) {
     match decision {
-        Decision::BuiltIn => ("built in".to_owned(), String::new()),
-        Decision::Whole => ("whole".to_owned(), String::new()),
-        Decision::Cut { limit, causes } => {
+        BudgetDecision::BuiltIn => ("built in".to_owned(), String::new()),
+        BudgetDecision::Whole => ("whole".to_owned(), String::new()),
+        BudgetDecision::Cut { limit, causes } => {
             let causes: Vec<String> = causes.iter().map(ToString::to_string).collect();
             (
                 "cut".to_owned(),
                 format!("truncated to {limit}: {}", causes.join(", ")),
             )
         }
-        Decision::Missing => ("missing".to_owned(), "the file does not exist".to_owned()),
-        Decision::Refused { reason } => (
+        BudgetDecision::Missing => ("missing".to_owned(), "the file does not exist".to_owned()),
+        BudgetDecision::Refused { reason } => (
             "refused".to_owned(),
             format!("{reason}: {}", reason.meaning()),
         ),

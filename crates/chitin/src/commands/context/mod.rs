@@ -11,7 +11,7 @@ mod whole;
 pub(crate) use compare::{Comparison, Lines, write as write_comparison};
 
 use crate::args::{TargetArgs, Tokens, TurnArgs};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
 use chitin_runtime::AgentFactory;
@@ -90,7 +90,7 @@ impl Args {
         if let Some(other) = &self.diff {
             if self.text || self.explain.is_some() {
                 return Err(CliError::new(
-                    Kind::Usage,
+                    FailureKind::Usage,
                     "`--diff` works only with the table, `--json` or `--html`.",
                 ));
             }

@@ -3,10 +3,10 @@
 use super::whole;
 use crate::printer::{Paint, Render, grouped, plain};
 use chitin_context::degrade::Degraded;
-use chitin_context::refresh::Refresh;
+use chitin_context::refresh::RefreshRule;
 use chitin_context::view::{FileState, FileView, FragmentView, NOT_THERE, View};
-use chitin_context::warning::Warning;
-use chitin_context::{CacheClass, Origin, Role};
+use chitin_context::warning::ContextWarning;
+use chitin_context::{CacheClass, FragmentOrigin, FragmentRole};
 use chitin_runtime::context::report::ContextReport;
 use std::fmt;
 use std::path::Path;
@@ -54,9 +54,9 @@ impl Table<'_> {
     /// What a row is called: a key, a file's name, or its path below the workspace.
     fn name(&self, fragment: &FragmentView) -> String {
         match &fragment.origin {
-            Origin::Section { key } => format!("· {key}"),
-            Origin::Boundary => String::new(),
-            Origin::File { path, .. } => plain(&self.relative(path), '\u{fffd}'),
+            FragmentOrigin::Section { key } => format!("· {key}"),
+            FragmentOrigin::Boundary => String::new(),
+            FragmentOrigin::File { path, .. } => plain(&self.relative(path), '\u{fffd}'),
         }
     }
 
@@ -73,7 +73,7 @@ impl Table<'_> {
         name: &str,
         width: usize,
     ) -> fmt::Result {
-        if fragment.origin == Origin::Boundary {
+        if fragment.origin == FragmentOrigin::Boundary {
             let share = percent(self.0.view.cached.tokens, self.0.view.total.tokens);
             let line = format!("  ┄┄┄ cache boundary: {share} of the prompt is above ┄┄┄");
             return writeln!(out, "{}", paint.dim(&line));
@@ -91,11 +91,11 @@ impl Table<'_> {
             .map_or_else(String::new, |file| grouped(file.raw.units));
         let arrow = if raw.is_empty() { ' ' } else { '→' };
         let place = match fragment.role {
-            Role::System => "",
-            Role::Conversation => ", in the conversation",
-            Role::BeforeUser => ", before the user's message",
-            Role::AfterUser => ", after the user's message",
-            Role::FirstMessage => ", in the first message",
+            FragmentRole::System => "",
+            FragmentRole::Conversation => ", in the conversation",
+            FragmentRole::BeforeUser => ", before the user's message",
+            FragmentRole::AfterUser => ", after the user's message",
+            FragmentRole::FirstMessage => ", in the first message",
         };
         let line = format!(
             "  {:width$}  {state:8} {raw:>9} {arrow} {:>9}  {:>7}  {:17}  {}{place}",
@@ -184,8 +184,8 @@ impl Table<'_> {
             paint.dim(&format!(
                 "{bounds}; edits take effect {}",
                 match self.0.refresh {
-                    Refresh::Live => "on the next turn",
-                    Refresh::Session => "when the session is reset or compacted",
+                    RefreshRule::Live => "on the next turn",
+                    RefreshRule::Session => "when the session is reset or compacted",
                 }
             ))
         )
@@ -206,9 +206,9 @@ pub(super) fn trouble(view: &View, degraded: Option<&Degraded>) -> Vec<String> {
     let mut lines: Vec<String> = view.warnings.iter().map(sentence).collect();
     for at in &view.volatile {
         let part = match &view.fragments[*at].origin {
-            Origin::Section { key } => (*key).to_owned(),
-            Origin::File { name, .. } => name.to_string(),
-            Origin::Boundary => continue,
+            FragmentOrigin::Section { key } => (*key).to_owned(),
+            FragmentOrigin::File { name, .. } => name.to_string(),
+            FragmentOrigin::Boundary => continue,
         };
         lines.push(format!(
             "`{part}` may change on any turn and is above the cache boundary; a change invalidates the cache from there on."
@@ -265,18 +265,18 @@ pub(super) fn bar(part: usize, whole: usize) -> String {
 }
 
 /// Says what went otherwise than the author may think, as a sentence.
-fn sentence(warning: &Warning) -> String {
+fn sentence(warning: &ContextWarning) -> String {
     match warning {
-        Warning::Refused { name, reason } => {
+        ContextWarning::Refused { name, reason } => {
             format!("`{name}` was not read ({reason}): {}.", reason.meaning())
         }
-        Warning::Oversize { name, size } => {
+        ContextWarning::Oversize { name, size } => {
             format!(
                 "`{name}` has {} bytes; only its beginning was read.",
                 grouped_u64(*size)
             )
         }
-        Warning::Truncated {
+        ContextWarning::Truncated {
             name,
             length,
             limit,
@@ -285,11 +285,11 @@ fn sentence(warning: &Warning) -> String {
             grouped(*length),
             grouped(*limit)
         ),
-        Warning::Stopped { remaining } => format!(
+        ContextWarning::Stopped { remaining } => format!(
             "Only {} were left of the limit for all files; all further files are omitted.",
             grouped(*remaining)
         ),
-        Warning::Skipped { name } => format!("`{name}` has no path and was skipped."),
+        ContextWarning::Skipped { name } => format!("`{name}` has no path and was skipped."),
     }
 }
 

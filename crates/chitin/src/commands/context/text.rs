@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_context::Role;
+use chitin_context::FragmentRole;
 use chitin_runtime::context::TurnContext;
 use serde::Serialize;
 use std::fmt;
@@ -32,9 +32,9 @@ pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliEr
         session: seen.session.clone(),
         system: context.system(),
         conversation: context.conversation_files().map(|files| files.text()),
-        before_user: context.beside_user(Role::BeforeUser),
-        after_user: context.beside_user(Role::AfterUser),
-        first_message: context.beside_user(Role::FirstMessage),
+        before_user: context.beside_user(FragmentRole::BeforeUser),
+        after_user: context.beside_user(FragmentRole::AfterUser),
+        first_message: context.beside_user(FragmentRole::FirstMessage),
     };
     if let Some(conversation) = &prompt.conversation {
         printer.note(&format!("In the conversation:\n{conversation}"));

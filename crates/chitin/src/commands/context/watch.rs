@@ -1,7 +1,7 @@
 //! The table again and again, whenever the workspace changes.
 
 use super::Args;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
 use chitin_runtime::Host;
@@ -19,7 +19,7 @@ pub(super) fn run(
 ) -> Result<Exit, CliError> {
     let (sender, changes) = mpsc::channel();
     let unwatchable =
-        |error| CliError::new(Kind::User, "Could not watch the workspace.").caused_by(error);
+        |error| CliError::new(FailureKind::User, "Could not watch the workspace.").caused_by(error);
     // Watching begins before the first look, so that no change falls between the two.
     let _watcher = Watcher::new(&setup.directory, &WatchOptions::default(), move |change| {
         let _ = sender.send(change);

@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{Finder, NetworkArgs, RefreshArgs, count, known_as, size};
-use chitin_pack::diff::{Change, Depth, Difference, FileChange, diff};
+use chitin_pack::diff::{ArtifactDifference, ArtifactFileChange, DiffDepth, LayerChange, diff};
 use chitin_pack::layer::LayerKind;
 use chitin_runtime::Host;
 use serde::Serialize;
@@ -56,7 +56,7 @@ struct Compared {
     left: String,
     right: String,
     #[serde(flatten)]
-    difference: Difference,
+    difference: ArtifactDifference,
     /// What changes for the model; absent where a side is no agent's workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<Comparison>,
@@ -71,7 +71,7 @@ impl Args {
         let left = Side::find(&self.left, &finder, host)?;
         let right = Side::find_like(&self.right, &left, &finder, host)?;
         let left = left.like(&right, &finder)?;
-        let difference = diff(&left.artifact, &right.artifact, Depth::Files)?;
+        let difference = diff(&left.artifact, &right.artifact, DiffDepth::Files)?;
         let context = if self.no_context {
             None
         } else {
@@ -101,7 +101,7 @@ impl Render for Compared {
             tame(&self.left),
             tame(&self.right)
         )?;
-        if self.difference.config != Change::Identical {
+        if self.difference.config != LayerChange::Identical {
             writeln!(
                 out,
                 "  {} config: name, version, description or adapter",
@@ -109,7 +109,7 @@ impl Render for Compared {
             )?;
         }
         for layer in &self.difference.changes {
-            if layer.change == Change::Identical {
+            if layer.change == LayerChange::Identical {
                 continue;
             }
             let kind = LayerKind::from_media_type(&layer.media_type);
@@ -120,12 +120,12 @@ impl Render for Compared {
             writeln!(out, "  {} {}", word(layer.change, paint), tame(name))?;
             for file in &layer.files {
                 let mark = match file.change {
-                    FileChange::Added => paint.good("+"),
-                    FileChange::Removed => paint.bad("-"),
-                    FileChange::Changed => paint.warn("~"),
-                    FileChange::Mode => paint.warn("x"),
+                    ArtifactFileChange::Added => paint.good("+"),
+                    ArtifactFileChange::Removed => paint.bad("-"),
+                    ArtifactFileChange::Changed => paint.warn("~"),
+                    ArtifactFileChange::Mode => paint.warn("x"),
                 };
-                let bytes = |facts: &Option<chitin_pack::inspect::FileFacts>| {
+                let bytes = |facts: &Option<chitin_pack::inspect::LayerFile>| {
                     facts
                         .as_ref()
                         .map_or_else(|| "–".to_owned(), |facts| size(facts.size))
@@ -148,7 +148,7 @@ impl Render for Compared {
             .difference
             .changes
             .iter()
-            .filter(|layer| layer.change == Change::Identical);
+            .filter(|layer| layer.change == LayerChange::Identical);
         writeln!(
             out,
             "  {}",
@@ -164,11 +164,11 @@ impl Render for Compared {
     }
 }
 
-fn word(change: Change, paint: Paint) -> String {
+fn word(change: LayerChange, paint: Paint) -> String {
     match change {
-        Change::Added => paint.good("added"),
-        Change::Removed => paint.bad("removed"),
-        Change::Changed => paint.warn("changed"),
-        Change::Identical => paint.dim("same"),
+        LayerChange::Added => paint.good("added"),
+        LayerChange::Removed => paint.bad("removed"),
+        LayerChange::Changed => paint.warn("changed"),
+        LayerChange::Identical => paint.dim("same"),
     }
 }

@@ -1,22 +1,22 @@
 //! One side of a comparison.
 
 use crate::commands::context::Comparison;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::ship::{Finder, with_packages};
-use chitin_guard::{EntryKind, Root};
+use chitin_guard::{DirectoryEntryKind, Root};
 use chitin_pack::artifact::Artifact;
-use chitin_pack::build::{MemoryFile, RulesFile, WorkspaceOptions, pack_workspace};
+use chitin_pack::build::{MemoryFileMode, RulesFile, WorkspaceOptions, pack_workspace};
 use chitin_pack::compat::{AGENT, MEMORY_SURFACE};
-use chitin_pack::definition::Identity;
-use chitin_pack::locate::{OnDisk, Place, Places};
-use chitin_pack::materialize::Options;
+use chitin_pack::definition::PackIdentity;
+use chitin_pack::locate::{OnDisk, PathKind, PathProbe};
+use chitin_pack::materialize::LayoutOptions;
 use chitin_pack::open::{OpenedWorkspace, open_workspace};
 use chitin_runtime::WorkspaceCopy;
 use chitin_runtime::context::{
     FileSource, TokenCounting as Tokens, TurnContext, TurnRequest, WhichTurn,
 };
+use chitin_runtime::{AgentTarget, Setup, chitin_home};
 use chitin_runtime::{Host, Notes};
-use chitin_runtime::{Setup, Target, chitin_home};
 use chitin_workspace::adapter::NATIVE_RULES_FILE;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl Side {
     pub(super) fn find(word: &str, finder: &Finder<'_>, host: &Host) -> Result<Self, CliError> {
         match workspace_at(word, host)? {
             Some(directory) => {
-                Self::packed(word, directory, &nameless(), MemoryFile::Leave, finder)
+                Self::packed(word, directory, &nameless(), MemoryFileMode::Leave, finder)
             }
             None => Self::artifact(word, finder),
         }
@@ -97,8 +97,8 @@ impl Side {
     fn packed(
         word: &str,
         directory: Directory,
-        identity: &Identity,
-        memory_file: MemoryFile,
+        identity: &PackIdentity,
+        memory_file: MemoryFileMode,
         finder: &Finder<'_>,
     ) -> Result<Self, CliError> {
         let options = WorkspaceOptions {
@@ -114,9 +114,9 @@ impl Side {
         })
     }
 
-    fn identity(&self) -> Identity {
+    fn identity(&self) -> PackIdentity {
         let text = |member: &str| self.artifact.config[member].as_str().map(str::to_owned);
-        Identity {
+        PackIdentity {
             name: text("name").unwrap_or_default(),
             version: text("version").unwrap_or_default(),
             description: text("description").unwrap_or_default(),
@@ -129,30 +129,30 @@ impl Side {
                 .pointer("/adapter/model")
                 .and_then(Value::as_str)
                 .map(str::to_owned),
-            ..Identity::default()
+            ..PackIdentity::default()
         }
     }
 
-    fn memory_file(&self) -> MemoryFile {
+    fn memory_file(&self) -> MemoryFileMode {
         let named = self
             .artifact
             .config
             .pointer("/adapter/config/memoryFile")
             .and_then(Value::as_str);
         match named {
-            Some(named) if named.ends_with(MEMORY_SURFACE) => MemoryFile::Pack,
-            _ => MemoryFile::Leave,
+            Some(named) if named.ends_with(MEMORY_SURFACE) => MemoryFileMode::Pack,
+            _ => MemoryFileMode::Leave,
         }
     }
 }
 
 /// The name under which two directories are compared: the same for both.
-fn nameless() -> Identity {
-    Identity {
+fn nameless() -> PackIdentity {
+    PackIdentity {
         name: "agent".to_owned(),
         version: "0.0.0".to_owned(),
         description: "A workspace.".to_owned(),
-        ..Identity::default()
+        ..PackIdentity::default()
     }
 }
 
@@ -162,9 +162,9 @@ fn workspace_at(word: &str, host: &Host) -> Result<Option<Directory>, CliError> 
     let Ok(root) = Root::open(&path) else {
         return Ok(None);
     };
-    let is_file = |name: &str| root.kind(Path::new(name)) == Some(EntryKind::File);
+    let is_file = |name: &str| root.kind(Path::new(name)) == Some(DirectoryEntryKind::File);
     let disk = OnDisk { base: path.clone() };
-    if disk.look(Path::new("")) == Some(Place::Artifact) && !is_file(WORKSPACE) {
+    if disk.look(Path::new("")) == Some(PathKind::Artifact) && !is_file(WORKSPACE) {
         return Ok(None);
     }
     let setup = Setup::find(host, &path.as_path().into(), &Notes::none())?;
@@ -195,11 +195,11 @@ pub(super) fn compare(
         .or(left.directory.as_ref())
         .map(|directory| directory.path.clone());
     let place = place.unwrap_or_else(|| host.env.working_directory().join("agent"));
-    let target = Target {
+    let target = AgentTarget {
         directory: Some(place),
         agent: None,
         contract: contract.map(str::to_owned),
-        ..Target::default()
+        ..AgentTarget::default()
     };
     // What a session was told before is not what is compared.
     let turn = TurnRequest {
@@ -229,7 +229,7 @@ fn look(
     }
     let opened = unfold(side, setup, finder, host)?;
     let root = Root::open(opened.path()).map_err(|error| {
-        CliError::new(Kind::Internal, "Could not open an artifact.").caused_by(error)
+        CliError::new(FailureKind::Internal, "Could not open an artifact.").caused_by(error)
     })?;
     let copy = WorkspaceCopy {
         root: opened.path().to_path_buf(),
@@ -251,13 +251,13 @@ fn unfold(
     let whole = with_packages(finder, side.artifact.clone(), None)?;
     let home = chitin_home(host).ok_or_else(|| {
         CliError::new(
-            Kind::User,
+            FailureKind::User,
             "Could not determine a directory for unpacking the artifact.",
         )
         .hint("set `CHITIN_HOME` or `HOME`")
     })?;
     let unusable = |error: chitin_guard::WriteError| {
-        CliError::new(Kind::User, "Could not open an artifact.").caused_by(error)
+        CliError::new(FailureKind::User, "Could not open an artifact.").caused_by(error)
     };
     let (home, _) = Root::create(&home).map_err(unusable)?;
     home.make_directories(Path::new("cache"))
@@ -268,10 +268,10 @@ fn unfold(
         .config
         .pointer("/adapter/config")
         .and_then(Value::as_object);
-    let options = Options {
+    let options = LayoutOptions {
         adapter: Some("openclaw".to_owned()),
         config: config.cloned().unwrap_or_default(),
-        ..Options::default()
+        ..LayoutOptions::default()
     };
     Ok(open_workspace(
         whole.contents(),

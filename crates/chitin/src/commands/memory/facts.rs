@@ -1,11 +1,13 @@
 //! `chitin memory facts`: what an agent keeps about one user, in the files that the Atmosphere bridge reads and writes.
 
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, tame};
 use chitin_runtime::{Host, Setup, shown};
-use chitin_workspace::state::{Entry, Owner, Promotion, Stamp, State, StateError, StateWriter};
+use chitin_workspace::state::{
+    Owner, Promotion, Stamp, State, StateEntry, StateError, StateWriter,
+};
 use jiff::civil::Date;
 use serde::Serialize;
 use std::fmt;
@@ -53,15 +55,15 @@ struct Report {
     #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
     file: PathBuf,
     #[serde(skip_serializing_if = "Option::is_none")]
-    added: Option<Entry>,
-    entries: Vec<Entry>,
+    added: Option<StateEntry>,
+    entries: Vec<StateEntry>,
 }
 
 pub(super) fn run(args: &FactsArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let setup = Setup::find(host, &args.target.target(), &printer.notes())?;
     let agent = setup.agent.as_str();
     let owner = Owner::new(&args.user, agent).map_err(|error| {
-        CliError::new(Kind::Usage, error.to_string())
+        CliError::new(FailureKind::Usage, error.to_string())
             .hint("a name is one part of a path, such as `ada`")
     })?;
     // Reading first: a workspace that is not there is an error and is not made.
@@ -116,14 +118,17 @@ pub(super) fn run(args: &FactsArgs, host: &Host, printer: &Printer) -> Result<Ex
 }
 
 fn unknown(id: &str) -> CliError {
-    CliError::new(Kind::User, format!("There is no entry with the id `{id}`."))
-        .hint("`chitin memory facts` without `--remove` or `--promote` lists the ids")
+    CliError::new(
+        FailureKind::User,
+        format!("There is no entry with the id `{id}`."),
+    )
+    .hint("`chitin memory facts` without `--remove` or `--promote` lists the ids")
 }
 
 fn failed(error: StateError) -> CliError {
     let kind = match error {
-        StateError::Name(_) | StateError::Entry { .. } => Kind::Usage,
-        StateError::Unreadable(_) | StateError::Read(_) | StateError::Write(_) => Kind::User,
+        StateError::Name(_) | StateError::Entry { .. } => FailureKind::Usage,
+        StateError::Unreadable(_) | StateError::Read(_) | StateError::Write(_) => FailureKind::User,
     };
     CliError::new(kind, "The facts could not be read or changed.").caused_by(error)
 }

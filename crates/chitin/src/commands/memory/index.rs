@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, Stream, Weight};
 use crate::terminal::interrupt::Interrupts;
-use chitin_memory::index::{Progress, Stopped};
+use chitin_memory::index::{SyncProgress, SyncStop};
 use chitin_memory::keeper::{Effort, Memory};
 use chitin_runtime::Host;
 use chitin_runtime::memory::unsearchable;
@@ -78,7 +78,7 @@ pub(super) fn run(args: &IndexArgs, host: &Host, printer: &Printer) -> Result<Ex
         printer.note(&note.to_string());
     }
     let figures = found.with(Memory::figures).map_err(unsearchable)?;
-    let stopped = report.stopped == Some(Stopped::Cancelled);
+    let stopped = report.stopped == Some(SyncStop::Cancelled);
     printer.result(&Done {
         looked: report.looked,
         read: report.read,
@@ -142,7 +142,7 @@ impl Line {
         }
     }
 
-    fn draw(&self, progress: &Progress) {
+    fn draw(&self, progress: &SyncProgress) {
         let is_early = self.drawn.get().is_some_and(|last| last.elapsed() < EVERY);
         if is_early || !self.stream.may_draw() {
             return;

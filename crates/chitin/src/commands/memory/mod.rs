@@ -8,10 +8,10 @@ mod show;
 mod status;
 mod words;
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
-use chitin_runtime::{AgentMemory, Host, Setup, Target, chitin_home};
+use chitin_runtime::{AgentMemory, AgentTarget, Host, Setup, chitin_home};
 use clap::Subcommand;
 use std::sync::Arc;
 
@@ -80,21 +80,24 @@ struct Found {
 }
 
 impl Found {
-    fn new(host: &Host, target: &Target, printer: &Printer) -> Result<Self, CliError> {
+    fn new(host: &Host, target: &AgentTarget, printer: &Printer) -> Result<Self, CliError> {
         let setup = Arc::new(Setup::find(host, target, &printer.notes())?);
         setup
             .check_directory(host)
             .map_err(|error| error.hint("put a query of several words in quotes"))?;
         let state = chitin_home(host).ok_or_else(|| {
-            CliError::new(Kind::User, "Could not determine where to store the index.")
-                .hint("set `CHITIN_HOME` or `HOME`")
+            CliError::new(
+                FailureKind::User,
+                "Could not determine where to store the index.",
+            )
+            .hint("set `CHITIN_HOME` or `HOME`")
         })?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .map_err(|error| {
-                CliError::new(Kind::Internal, "Could not start threads.").caused_by(error)
+                CliError::new(FailureKind::Internal, "Could not start threads.").caused_by(error)
             })?;
         let kit = AgentMemory::new(&Arc::new(host.clone()), &setup, &state);
         if !kit.options.enabled {

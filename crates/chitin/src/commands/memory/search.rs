@@ -3,10 +3,10 @@
 use super::Found;
 use super::highlight::Highlighter;
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, tame};
-use chitin_memory::search::{Ask, Source, Within};
+use chitin_memory::search::{ChunkSource, SearchRequest, Within};
 use chitin_runtime::Host;
 use chitin_runtime::memory::MemorySearch;
 use clap::ValueEnum;
@@ -69,7 +69,7 @@ struct Search {
 
 pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     if args.question.trim().is_empty() {
-        return Err(CliError::new(Kind::Usage, "The query is empty.")
+        return Err(CliError::new(FailureKind::Usage, "The query is empty.")
             .hint("`chitin memory search 'who approves purchases'`"));
     }
     let found = Found::new(host, &args.target.target(), printer)?;
@@ -78,20 +78,20 @@ pub(super) fn run(args: &SearchArgs, host: &Host, printer: &Printer) -> Result<E
     match args.source {
         None => {}
         Some(Only::Memory) => {
-            within.sources.insert(Source::Memory);
+            within.sources.insert(ChunkSource::Memory);
         }
         Some(Only::Sessions) if options.sessions => {
-            within.sources.insert(Source::Sessions);
+            within.sources.insert(ChunkSource::Sessions);
         }
         Some(Only::Sessions) => {
             return Err(CliError::new(
-                Kind::User,
+                FailureKind::User,
                 "Past conversations are not searched for this agent.",
             )
             .hint("`memory: { sources: [\"memory\", \"sessions\"] }` in `chitin.json5`"));
         }
     }
-    let ask = Ask {
+    let ask = SearchRequest {
         query: &args.question,
         max_results: Some(args.results.map_or(options.results, usize::from)),
         min_score: Some(args.min_score.unwrap_or(options.min_score)),

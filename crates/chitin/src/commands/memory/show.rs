@@ -2,7 +2,7 @@
 
 use super::Found;
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, tame};
 use chitin_memory::read::{MemoryReadError, ReadWindow, Window};
@@ -38,8 +38,10 @@ pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exi
         .with(|memory| memory.read(path, window))
         .map_err(|error| refused(path, &error))?;
     if window.from.is_none() {
-        return Err(CliError::new(Kind::User, format!("There is no `{path}`."))
-            .hint("`chitin memory search` finds files"));
+        return Err(
+            CliError::new(FailureKind::User, format!("There is no `{path}`."))
+                .hint("`chitin memory search` finds files"),
+        );
     }
     printer.result(&Shown { window })
 }
@@ -67,9 +69,9 @@ fn place(text: &str) -> (&str, Window) {
 
 fn refused(path: &str, error: &MemoryReadError) -> CliError {
     let kind = match error {
-        MemoryReadError::NoPath => Kind::Usage,
-        MemoryReadError::NotMemory(_) | MemoryReadError::NotAFile(_) => Kind::Refused,
-        MemoryReadError::Unreadable(_) | MemoryReadError::TooLarge(_) => Kind::User,
+        MemoryReadError::NoPath => FailureKind::Usage,
+        MemoryReadError::NotMemory(_) | MemoryReadError::NotAFile(_) => FailureKind::Refused,
+        MemoryReadError::Unreadable(_) | MemoryReadError::TooLarge(_) => FailureKind::User,
     };
     let hint = if path.starts_with("sessions/") {
         "`chitin sessions show` shows a conversation"

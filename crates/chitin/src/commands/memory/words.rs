@@ -1,11 +1,11 @@
 //! `chitin memory words`.
 
 use crate::commands::size;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped};
 use chitin_guard::{ReadPolicy, Root};
-use chitin_memory::embed::{ConvertError, Converted, Options, convert};
+use chitin_memory::embed::{ConvertError, Converted, TableOptions, convert};
 use chitin_runtime::Host;
 use chitin_runtime::memory::words_file;
 use chitin_runtime::{chitin_home, shown};
@@ -59,17 +59,20 @@ pub(super) fn run(args: &WordsArgs, host: &Host, printer: &Printer) -> Result<Ex
     let out = match &args.out {
         Some(out) => host.env.resolve(out),
         None => words_file(&chitin_home(host).ok_or_else(|| {
-            CliError::new(Kind::User, "Could not determine where to store the table.")
-                .hint("name one with `--out FILE`, or set `CHITIN_HOME`")
+            CliError::new(
+                FailureKind::User,
+                "Could not determine where to store the table.",
+            )
+            .hint("name one with `--out FILE`, or set `CHITIN_HOME`")
         })?),
     };
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
-    let options = Options {
+    let options = TableOptions {
         name: args.name.clone().unwrap_or_else(|| stem.into_owned()),
         origin: format!("Made from `{}`.", args.file.display()),
         max_words: args.words,
         dimensions: args.numbers,
-        ..Options::default()
+        ..TableOptions::default()
     };
     printer.note("reading word vectors; a large file takes a minute");
     let made = make(&input, &out, &options)?;
@@ -83,10 +86,10 @@ pub(super) fn run(args: &WordsArgs, host: &Host, printer: &Printer) -> Result<Ex
 }
 
 /// Makes the table: all of it, or nothing.
-fn make(input: &Path, out: &Path, options: &Options) -> Result<Converted, CliError> {
+fn make(input: &Path, out: &Path, options: &TableOptions) -> Result<Converted, CliError> {
     let unreadable = |error: &dyn fmt::Display| {
         CliError::new(
-            Kind::User,
+            FailureKind::User,
             format!("`{}` cannot be read: {error}.", input.display()),
         )
     };
@@ -102,16 +105,19 @@ fn make(input: &Path, out: &Path, options: &Options) -> Result<Converted, CliErr
     let input = BufReader::with_capacity(1 << 20, reader);
     let converted = convert(input, options, &mut table).map_err(|error| match error {
         ConvertError::Io(error) => unreadable(&error),
-        ConvertError::Options(_) => {
-            CliError::new(Kind::Usage, "These options do not make a valid table.").caused_by(error)
-        }
+        ConvertError::Options(_) => CliError::new(
+            FailureKind::Usage,
+            "These options do not make a valid table.",
+        )
+        .caused_by(error),
         ConvertError::Input { .. } => {
-            CliError::new(Kind::User, "The file does not contain word vectors.").caused_by(error)
+            CliError::new(FailureKind::User, "The file does not contain word vectors.")
+                .caused_by(error)
         }
     })?;
     let unwritable = |error: &dyn fmt::Display| {
         CliError::new(
-            Kind::User,
+            FailureKind::User,
             format!("`{}` cannot be written: {error}.", out.display()),
         )
     };

@@ -4,7 +4,7 @@ use super::{place, refused, who};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_gateway::access::Trust;
+use chitin_gateway::access::AccessControl;
 use serde::Serialize;
 use std::fmt;
 
@@ -69,7 +69,7 @@ enum Decision {
 
 pub(super) fn approve(
     args: &ApproveArgs,
-    trust: &Trust,
+    trust: &AccessControl,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
     let approved = trust.approve(args.channel.as_deref(), &args.code, args.owner);
@@ -86,7 +86,7 @@ pub(super) fn approve(
 
 pub(super) fn reject(
     args: &RejectArgs,
-    trust: &Trust,
+    trust: &AccessControl,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
     let rejected = trust.reject(args.channel.as_deref(), &args.code);
@@ -103,7 +103,7 @@ pub(super) fn reject(
 
 pub(super) fn revoke(
     args: &RevokeArgs,
-    trust: &Trust,
+    trust: &AccessControl,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
     trust

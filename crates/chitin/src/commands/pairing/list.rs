@@ -5,7 +5,7 @@ use crate::commands::count;
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_gateway::access::{Paired, Pending, Trust};
+use chitin_gateway::access::{AccessControl, Paired, PendingPairing};
 use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
@@ -21,13 +21,17 @@ pub(super) struct ListArgs {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct People {
-    pending: Vec<Pending>,
+    pending: Vec<PendingPairing>,
     paired: Vec<Paired>,
     #[serde(skip)]
     now: i64,
 }
 
-pub(super) fn run(args: &ListArgs, trust: &Trust, printer: &Printer) -> Result<Exit, CliError> {
+pub(super) fn run(
+    args: &ListArgs,
+    trust: &AccessControl,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
     let wanted = args
         .channel
         .as_deref()

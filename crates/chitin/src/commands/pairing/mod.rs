@@ -3,10 +3,10 @@
 mod decide;
 mod list;
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
-use chitin_gateway::access::{Trust, TrustError};
+use chitin_gateway::access::{AccessControl, TrustError};
 use chitin_runtime::Host;
 use chitin_runtime::SystemClock;
 use chitin_runtime::chitin_home;
@@ -65,16 +65,16 @@ impl Args {
 }
 
 /// Finds the list that a running gateway goes by.
-fn open(host: &Host) -> Result<Trust, CliError> {
+fn open(host: &Host) -> Result<AccessControl, CliError> {
     let state = chitin_home(host).ok_or_else(|| {
         CliError::new(
-            Kind::User,
+            FailureKind::User,
             "Could not determine where approvals are stored.",
         )
         .hint("set `CHITIN_HOME` or `HOME`")
     })?;
     // Only who waits and who was let in is asked for; what is configured stands in the configuration.
-    Ok(Trust::beneath(
+    Ok(AccessControl::beneath(
         &state,
         Arc::new(Value::Null),
         Arc::new(SystemClock),
@@ -87,7 +87,7 @@ fn refused(error: &TrustError) -> CliError {
     let mut letters = said.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());
     let failed = CliError::new(
-        Kind::User,
+        FailureKind::User,
         format!("{}{}.", first.unwrap_or_default(), letters.as_str()),
     );
     match error.hint() {
@@ -98,7 +98,7 @@ fn refused(error: &TrustError) -> CliError {
 
 /// Names somebody, with the name that they chose.
 fn who(id: &str, name: Option<&str>) -> String {
-    use crate::terminal::words::one_line;
+    use crate::terminal::messages::one_line;
     match name {
         Some(name) => format!("{} ({})", one_line(id), one_line(name)),
         None => one_line(id),
@@ -107,7 +107,7 @@ fn who(id: &str, name: Option<&str>) -> String {
 
 /// Names a network, with the account if it is not the only one.
 fn place(channel: &str, account: &str) -> String {
-    use crate::terminal::words::one_line;
+    use crate::terminal::messages::one_line;
     match account {
         chitin_protocol::agent_id::DEFAULT_ACCOUNT => one_line(channel),
         account => format!("{}/{}", one_line(channel), one_line(account)),

@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use chitin_agent::engine::slot;
-use chitin_plugin::protocol::Offer;
+use chitin_plugin::protocol::PluginOffer;
 use chitin_plugin::{PluginSet, PluginTrial};
 use chitin_protocol::settings::PluginSettings;
 use chitin_runtime::{Configuration, Host};
@@ -77,7 +77,7 @@ impl Row {
     /// A program that is selected as the context engine and is none is of no use, however well it runs.
     fn judge_selection(&mut self, context_engine: &str) {
         let is_selected = self.name == context_engine && self.state == State::Ready;
-        if is_selected && !self.offers.contains(&Offer::ContextEngine.name()) {
+        if is_selected && !self.offers.contains(&PluginOffer::ContextEngine.name()) {
             self.state = State::Failed;
             self.problem = Some("it is the selected context engine, and it offers none".to_owned());
             self.hint = Some("Select another with `contextEngine` in `chitin.json5`.".to_owned());

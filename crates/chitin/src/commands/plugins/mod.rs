@@ -3,7 +3,7 @@
 mod list;
 mod trial;
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
 use chitin_plugin::PluginSet;
@@ -61,12 +61,12 @@ fn until_interrupted<T>(work: impl Future<Output = T>) -> Result<T, CliError> {
         .enable_all()
         .build()
         .map_err(|error| {
-            CliError::new(Kind::Internal, "Could not start the plugins.").caused_by(error)
+            CliError::new(FailureKind::Internal, "Could not start the plugins.").caused_by(error)
         })?;
     runtime.block_on(async {
         tokio::select! {
             done = work => Ok(done),
-            _ = tokio::signal::ctrl_c() => Err(CliError::new(Kind::Interrupted, "Stopped.")),
+            _ = tokio::signal::ctrl_c() => Err(CliError::new(FailureKind::Interrupted, "Stopped.")),
         }
     })
 }

@@ -1,10 +1,10 @@
 //! `chitin plugins try`.
 
 use super::{configured, until_interrupted};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
-use chitin_plugin::protocol::Offer;
+use chitin_plugin::protocol::PluginOffer;
 use chitin_plugin::{PluginFault, PluginTrial};
 use chitin_runtime::{Host, chitin_home};
 use chitin_tools::sandbox::SandboxReport;
@@ -71,7 +71,7 @@ pub(super) fn run(args: &TryArgs, host: &Host, printer: &Printer) -> Result<Exit
         && chitin_guard::Root::open(directory).is_err()
     {
         let message = format!("`{}` is not a directory.", directory.display());
-        return Err(CliError::new(Kind::User, message));
+        return Err(CliError::new(FailureKind::User, message));
     }
     let trial = set.try_out(&args.name, directory.as_deref());
     let trial = until_interrupted(trial)?.ok_or_else(|| {
@@ -80,7 +80,11 @@ pub(super) fn run(args: &TryArgs, host: &Host, printer: &Printer) -> Result<Exit
             [] => "no plugin is configured; `plugins` in `chitin.json5` names them".to_owned(),
             names => format!("configured are `{}`", names.join("`, `")),
         };
-        CliError::new(Kind::User, format!("There is no plugin `{}`.", args.name)).hint(hint)
+        CliError::new(
+            FailureKind::User,
+            format!("There is no plugin `{}`.", args.name),
+        )
+        .hint(hint)
     })?;
     let tried = Tried {
         plugin: args.name.clone(),
@@ -96,7 +100,7 @@ pub(super) fn run(args: &TryArgs, host: &Host, printer: &Printer) -> Result<Exit
 
 fn steps(trial: PluginTrial) -> Vec<Step> {
     let is_not_asked = trial.adapter.is_none()
-        && matches!(&trial.greeting, Ok((handshake, _)) if handshake.offers(Offer::Adapter));
+        && matches!(&trial.greeting, Ok((handshake, _)) if handshake.offers(PluginOffer::Adapter));
     let mut steps = vec![Step::of("initialize", trial.greeting, |handshake| {
         let offers: Vec<_> = handshake.offers.iter().map(|offer| offer.name()).collect();
         let offers = if offers.is_empty() {

@@ -3,14 +3,14 @@
 use super::news;
 use super::wiring::Wiring;
 use crate::commands::{context, sessions};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Printer, plain};
 use crate::terminal::editor::{Editor, Known, Typed};
+use crate::terminal::messages;
 use crate::terminal::screen::Screen;
 use crate::terminal::slash::{self, Input, Slash};
-use crate::terminal::words;
-use chitin_agent::turn::{Candidate, TurnError, TurnReport};
+use chitin_agent::turn::{ModelCandidate, TurnError, TurnReport};
 use chitin_model::ModelError;
 use chitin_protocol::event::RefusedPart;
 use chitin_protocol::message::StopReason;
@@ -73,7 +73,7 @@ pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, 
     let candidates = wiring.conversation.agent.parts().models.iter();
     let known = Known {
         sessions: sessions.into_iter().map(|(key, _)| key).collect(),
-        models: candidates.map(Candidate::full_name).collect(),
+        models: candidates.map(ModelCandidate::full_name).collect(),
     };
     let mut editor = Editor::new(
         Some(wiring.conversation.factory.state.join("history")),
@@ -201,8 +201,8 @@ fn status(wiring: &Wiring) -> Result<String, CliError> {
         wiring.conversation.session,
         entry
             .total_tokens
-            .map_or_else(|| words::UNKNOWN.to_owned(), words::tokens),
-        words::cost(entry.estimated_cost_usd),
+            .map_or_else(|| messages::UNKNOWN.to_owned(), messages::tokens),
+        messages::cost(entry.estimated_cost_usd),
         entry.compaction_count.unwrap_or_default(),
     ))
 }
@@ -254,14 +254,16 @@ fn ended(report: &TurnReport) -> Result<Exit, CliError> {
             Some((directory, file)) => format!("`{file}` of the directory `{directory}`"),
             None => format!("`{}` of the workspace", by.file),
         };
-        return Err(CliError::new(Kind::Refused, error.clone()).hint(format!(
-            "the rules are in {hint}; edits take effect at once"
-        )));
+        return Err(
+            CliError::new(FailureKind::Refused, error.clone()).hint(format!(
+                "the rules are in {hint}; edits take effect at once"
+            )),
+        );
     }
     match (&report.stop_reason, &report.error) {
         (StopReason::Aborted, _) => Ok(Exit::Interrupted),
         (StopReason::Error, error) => Err(CliError::new(
-            Kind::Upstream,
+            FailureKind::Upstream,
             sentence(
                 error
                     .as_deref()
@@ -280,7 +282,7 @@ pub(super) fn failed(error: &TurnError) -> CliError {
     let said = sentence(&error.to_string());
     match error {
         TurnError::Source(source) => {
-            let error = CliError::new(Kind::User, said);
+            let error = CliError::new(FailureKind::User, said);
             match &source.hint {
                 Some(hint) => error.hint(hint.clone()),
                 None => error,
@@ -288,27 +290,27 @@ pub(super) fn failed(error: &TurnError) -> CliError {
         }
         TurnError::Store(error) => stored(error),
         TurnError::Model(model) => {
-            let error = CliError::new(Kind::Upstream, said);
+            let error = CliError::new(FailureKind::Upstream, said);
             match hint(model) {
                 Some(hint) => error.hint(hint),
                 None => error,
             }
         }
-        TurnError::Limit(_) => CliError::new(Kind::Upstream, said)
+        TurnError::Limit(_) => CliError::new(FailureKind::Upstream, said)
             .hint("limits are set under `limits` in `chitin.json5`; send a message to continue"),
-        TurnError::NoModel => CliError::new(Kind::Config, said),
-        TurnError::Internal(_) => CliError::new(Kind::Internal, said),
+        TurnError::NoModel => CliError::new(FailureKind::Config, said),
+        TurnError::Internal(_) => CliError::new(FailureKind::Internal, said),
     }
 }
 
 fn stored(error: &StoreError) -> CliError {
     let said = sentence(&error.to_string());
     match error {
-        StoreError::Busy { .. } => CliError::new(Kind::Refused, said)
+        StoreError::Busy { .. } => CliError::new(FailureKind::Refused, said)
             .hint("wait for it, or use another session with `--session KEY`"),
-        StoreError::NoRoom { .. } => CliError::new(Kind::User, said)
+        StoreError::NoRoom { .. } => CliError::new(FailureKind::User, said)
             .hint("free disk space and try again; acknowledged records are kept"),
-        StoreError::Damaged { .. } => CliError::new(Kind::User, said)
+        StoreError::Damaged { .. } => CliError::new(FailureKind::User, said)
             .hint("`--new` starts a new session; the damaged file is kept"),
         StoreError::Io { .. }
         | StoreError::Poisoned { .. }
@@ -316,7 +318,7 @@ fn stored(error: &StoreError) -> CliError {
         | StoreError::BadKey { .. }
         | StoreError::TooLong { .. }
         | StoreError::Exists { .. } => {
-            let failed = CliError::new(Kind::User, said);
+            let failed = CliError::new(FailureKind::User, said);
             match error.hint() {
                 Some(hint) => failed.hint(hint),
                 None => failed,

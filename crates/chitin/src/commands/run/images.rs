@@ -1,6 +1,6 @@
 //! Pictures that go with a message.
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chitin_protocol::message::{Extra, ImageBlock};
@@ -20,7 +20,8 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<ImageBlock>, CliError> {
     reason = "the user names the file; it need not be in the workspace"
 )]
 fn one(path: &Path) -> Result<ImageBlock, CliError> {
-    let unusable = |what: &str| CliError::new(Kind::User, format!("`{}` {what}.", path.display()));
+    let unusable =
+        |what: &str| CliError::new(FailureKind::User, format!("`{}` {what}.", path.display()));
     let file =
         std::fs::File::open(path).map_err(|error| unusable("cannot be read").caused_by(error))?;
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {

@@ -7,7 +7,7 @@ mod news;
 mod wiring;
 
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
 use chitin_runtime::Host;
@@ -96,7 +96,7 @@ impl Args {
             .enable_all()
             .build()
             .map_err(|error| {
-                CliError::new(Kind::Internal, "Could not start threads.").caused_by(error)
+                CliError::new(FailureKind::Internal, "Could not start threads.").caused_by(error)
             })?;
         let wiring = runtime.block_on(Wiring::new(self, host, setup, printer))?;
         let exit = match said {
@@ -105,8 +105,11 @@ impl Args {
                 runtime.block_on(dry_run::print(&wiring, &words, printer))
             }
             Some(words) => runtime.block_on(chat::once(&wiring, &words, printer)),
-            None if self.dry_run => Err(CliError::new(Kind::Usage, "`--dry-run` needs a message.")
-                .hint("`chitin run -m hi --dry-run`")),
+            None if self.dry_run => Err(CliError::new(
+                FailureKind::Usage,
+                "`--dry-run` needs a message.",
+            )
+            .hint("`chitin run -m hi --dry-run`")),
             None => runtime.block_on(chat::talk(wiring, printer)),
         };
         // A tool that does not end must not keep the process.
@@ -124,7 +127,7 @@ impl Args {
             None => piped()?,
         };
         if words.trim().is_empty() && self.image.is_empty() {
-            return Err(CliError::new(Kind::Usage, "The message is empty.")
+            return Err(CliError::new(FailureKind::Usage, "The message is empty.")
                 .hint("pass it with `-m TEXT`, or pipe it in"));
         }
         Ok(Some(words))
@@ -138,14 +141,14 @@ fn piped() -> Result<String, CliError> {
         .take(MOST_WORDS + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| {
-            CliError::new(Kind::User, "Could not read standard input.").caused_by(error)
+            CliError::new(FailureKind::User, "Could not read standard input.").caused_by(error)
         })?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > MOST_WORDS) {
         return Err(CliError::new(
-            Kind::User,
+            FailureKind::User,
             format!("Standard input is longer than {} MiB.", MOST_WORDS >> 20),
         ));
     }
     String::from_utf8(bytes)
-        .map_err(|_| CliError::new(Kind::User, "Standard input is not UTF-8 text."))
+        .map_err(|_| CliError::new(FailureKind::User, "Standard input is not UTF-8 text."))
 }

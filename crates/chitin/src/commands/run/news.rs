@@ -4,8 +4,8 @@ use super::wiring::Wiring;
 use crate::error::CliError;
 use crate::printer::Printer;
 use crate::terminal::screen::Screen;
-use chitin_gateway::events::What;
-use chitin_gateway::{Heard, Subscription, Topic};
+use chitin_gateway::events::EventKind;
+use chitin_gateway::{ListenerEvent, Subscription, Topic};
 use chitin_protocol::event::TurnEvent;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -94,12 +94,12 @@ pub(super) async fn show_so_far(
     }
 }
 
-fn event(heard: Heard) -> Option<TurnEvent> {
+fn event(heard: ListenerEvent) -> Option<TurnEvent> {
     match heard {
-        Heard::Happening(happening) => match &happening.what {
-            What::Turn { event } => Some(event.clone()),
+        ListenerEvent::Happening(happening) => match &happening.what {
+            EventKind::Turn { event } => Some(event.clone()),
             _ => None,
         },
-        Heard::Missed(_) => None,
+        ListenerEvent::Missed(_) => None,
     }
 }

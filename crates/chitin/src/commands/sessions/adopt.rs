@@ -1,7 +1,7 @@
 //! `chitin sessions adopt OLD [DIR]`.
 
 use crate::args::TargetArgs;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use chitin_protocol::agent_id::AgentId;
@@ -36,8 +36,11 @@ pub(super) struct AdoptArgs {
 pub(super) fn run(args: &AdoptArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let setup = Setup::find(host, &args.target.target(), &printer.notes())?;
     let state = chitin_home(host).ok_or_else(|| {
-        CliError::new(Kind::User, "Could not determine where sessions are kept.")
-            .hint("set `CHITIN_HOME` or `HOME`")
+        CliError::new(
+            FailureKind::User,
+            "Could not determine where sessions are kept.",
+        )
+        .hint("set `CHITIN_HOME` or `HOME`")
     })?;
     let which = if args.all {
         AdoptWhich::All

@@ -3,14 +3,18 @@
 use super::instant;
 use crate::printer::Paint;
 use crate::terminal::markdown::{Look, Markdown};
+use crate::terminal::messages::{headline, one_line, tokens};
 use crate::terminal::tame::tamed;
-use crate::terminal::words::{headline, one_line, tokens};
 use chitin_protocol::message::{AssistantMessage, Block, Content, Message};
-use chitin_protocol::transcript::{Entry, EntryBody};
+use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use std::fmt::{self, Write};
 
 /// Writes one record for a terminal.
-pub(super) fn write_text(entry: &Entry, out: &mut dyn Write, paint: Paint) -> fmt::Result {
+pub(super) fn write_text(
+    entry: &TranscriptEntry,
+    out: &mut dyn Write,
+    paint: Paint,
+) -> fmt::Result {
     let time = match entry.timestamp.parse::<jiff::Timestamp>() {
         Ok(time) => instant(time.as_millisecond()),
         Err(_) => one_line(&entry.timestamp),
@@ -65,7 +69,7 @@ pub(super) fn write_text(entry: &Entry, out: &mut dyn Write, paint: Paint) -> fm
 }
 
 /// Writes one record as Markdown.
-pub(super) fn write_markdown(entry: &Entry, out: &mut dyn Write) -> fmt::Result {
+pub(super) fn write_markdown(entry: &TranscriptEntry, out: &mut dyn Write) -> fmt::Result {
     match &entry.body {
         EntryBody::Message(Message::User(message)) => {
             writeln!(out, "## User\n\n{}\n", spoken(&message.content).trim_end())

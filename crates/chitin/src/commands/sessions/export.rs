@@ -1,14 +1,14 @@
 //! `chitin sessions export KEY`.
 
 use super::{Whose, conversation, refused, size, source};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
+use crate::terminal::messages::one_line;
 use crate::terminal::tame::tamed;
-use crate::terminal::words::one_line;
 use chitin_runtime::Host;
 use chitin_runtime::sessions::AgentSessions;
-use chitin_store::Reach;
+use chitin_store::BranchReach;
 use rustix::fs::{Mode, OFlags};
 use serde::Serialize;
 use std::fmt;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
 }
 
 fn markdown(source: &AgentSessions, key: &str) -> Result<String, CliError> {
-    let seen = source.read(key, Reach::Whole)?;
+    let seen = source.read(key, BranchReach::Whole)?;
     let mut text = format!(
         "# {}\n\nBegan {}.\n\n",
         one_line(key),
@@ -109,13 +109,13 @@ fn create(path: &Path) -> Result<std::fs::File, CliError> {
     match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => Ok(file.into()),
         Err(rustix::io::Errno::EXIST) => Err(CliError::new(
-            Kind::User,
+            FailureKind::User,
             format!("`{}` already exists.", path.display()),
         )
         .hint("name a file that does not exist")),
         Err(error) => {
             let message = format!("`{}` cannot be written.", path.display());
-            Err(CliError::new(Kind::User, message).caused_by(io::Error::from(error)))
+            Err(CliError::new(FailureKind::User, message).caused_by(io::Error::from(error)))
         }
     }
 }

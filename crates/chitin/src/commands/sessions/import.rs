@@ -1,13 +1,13 @@
 //! `chitin sessions import FILE`.
 
 use super::{Whose, refused, source};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use crate::terminal::words::one_line;
+use crate::terminal::messages::one_line;
 use chitin_runtime::Host;
 use chitin_runtime::sessions::{SessionFiles, SessionOwner};
-use chitin_store::{Begin, Reach, StoreError};
+use chitin_store::{Begin, BranchReach, StoreError};
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub(super) fn run(args: &ImportArgs, host: &Host, printer: &Printer) -> Result<E
     let source = source::find(host, &args.whose, SessionOwner::Chitin, printer)?;
     let SessionFiles::Own { store, .. } = &source.files else {
         return Err(CliError::new(
-            Kind::Refused,
+            FailureKind::Refused,
             "These sessions are read-only.",
         ));
     };
@@ -68,12 +68,12 @@ pub(super) fn run(args: &ImportArgs, host: &Host, printer: &Printer) -> Result<E
     let entry = entry.map_err(|error| match error {
         StoreError::Exists { .. } => {
             let message = format!("The session `{}` already exists.", one_line(&key));
-            CliError::new(Kind::User, message)
+            CliError::new(FailureKind::User, message)
                 .hint("name another key with `--as`, or archive the old session with `--replace`")
         }
         StoreError::Damaged { .. } => {
             let message = format!("Could not import `{}`.", path.display());
-            CliError::new(Kind::User, message).caused_by(error)
+            CliError::new(FailureKind::User, message).caused_by(error)
         }
         StoreError::Busy { .. }
         | StoreError::Unknown { .. }
@@ -83,7 +83,7 @@ pub(super) fn run(args: &ImportArgs, host: &Host, printer: &Printer) -> Result<E
         | StoreError::TooLong { .. }
         | StoreError::Io { .. } => refused(error),
     })?;
-    let seen = source.read(&key, Reach::Whole)?;
+    let seen = source.read(&key, BranchReach::Whole)?;
     printer.result(&Imported {
         key,
         session_id: entry.session_id,

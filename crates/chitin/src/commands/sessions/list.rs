@@ -4,7 +4,7 @@ use super::{Whose, count, instant, refused, size, source};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use crate::terminal::words::{UNKNOWN, cost, counted, fit, one_line, tokens};
+use crate::terminal::messages::{UNKNOWN, cost, counted, fit, one_line, tokens};
 use chitin_runtime::sessions::{AgentSessions, SessionFiles, SessionOwner, TranscriptFile};
 use chitin_runtime::{Host, shown};
 use chitin_store::SessionEntry;

@@ -9,7 +9,7 @@ mod prune;
 mod show;
 mod source;
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::Printer;
 use chitin_runtime::sessions::{AgentSessions, SessionOwner};
@@ -100,7 +100,7 @@ pub(crate) fn show(host: &Host, setup: &Setup, printer: &Printer) -> Result<Exit
 fn refused(error: StoreError) -> CliError {
     match &error {
         StoreError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
-            CliError::new(Kind::BrokenPipe, "The reader went away.")
+            CliError::new(FailureKind::BrokenPipe, "The reader went away.")
         }
         _ => RuntimeError::from(error).into(),
     }

@@ -1,13 +1,13 @@
 //! `chitin sessions prune`.
 
 use super::{Whose, count, instant, refused, size, source};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use crate::terminal::words::one_line;
+use crate::terminal::messages::one_line;
 use chitin_runtime::Host;
 use chitin_runtime::sessions::{SessionFiles, SessionOwner};
-use chitin_store::{Prune, PruneMode, PruneReport, Pruned, PrunedKind};
+use chitin_store::{ArchivedTranscript, Prune, PruneMode, PruneReport, PrunedKind};
 use serde::Serialize;
 use std::fmt;
 
@@ -59,16 +59,16 @@ struct Tidied {
 
 pub(super) fn run(args: &PruneArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     if args.older_than.is_none() && args.keep.is_none() {
-        return Err(
-            CliError::new(Kind::Usage, "No limit was given, so nothing was deleted.").hint(
-                "use `--older-than 30d` or `--keep 100`; `--dry-run` shows what would be deleted",
-            ),
-        );
+        return Err(CliError::new(
+            FailureKind::Usage,
+            "No limit was given, so nothing was deleted.",
+        )
+        .hint("use `--older-than 30d` or `--keep 100`; `--dry-run` shows what would be deleted"));
     }
     let source = source::find(host, &args.whose, SessionOwner::Chitin, printer)?;
     let SessionFiles::Own { store, .. } = &source.files else {
         return Err(CliError::new(
-            Kind::Refused,
+            FailureKind::Refused,
             "These sessions are read-only.",
         ));
     };
@@ -126,7 +126,7 @@ impl Render for Tidied {
     }
 }
 
-fn line(one: &Pruned) -> String {
+fn line(one: &ArchivedTranscript) -> String {
     let what = match &one.kind {
         PrunedKind::Session { key } => one_line(key),
         PrunedKind::Archived => format!("archived {}", one_line(&one.name)),

@@ -4,10 +4,10 @@ use super::{Whose, conversation, source};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use crate::terminal::words::one_line;
-use chitin_protocol::transcript::{Entry, Header};
+use crate::terminal::messages::one_line;
+use chitin_protocol::transcript::{Header, TranscriptEntry};
 use chitin_runtime::Host;
-use chitin_store::{Note, Reach};
+use chitin_store::{BranchReach, StoreNote};
 use serde::Serialize;
 use std::fmt;
 
@@ -39,9 +39,9 @@ struct Shown {
     header: Header,
     /// Whether there are older records than those below.
     has_older: bool,
-    records: Vec<Entry>,
+    records: Vec<TranscriptEntry>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<Note>,
+    notes: Vec<StoreNote>,
 }
 
 pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
@@ -49,11 +49,11 @@ pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exi
     let source = source::find(host, &args.whose, keeper, printer)?;
     let key = source.key(&args.key)?;
     let reach = match args.tail {
-        Some(records) => Reach::Bounded {
+        Some(records) => BranchReach::Bounded {
             bytes: TAIL_BYTES,
             records: records.max(1),
         },
-        None => Reach::Whole,
+        None => BranchReach::Whole,
     };
     let seen = source.read(&key, reach)?;
     let mut records = seen.branch.entries;
@@ -95,23 +95,25 @@ impl Render for Shown {
 }
 
 /// Says what is not as it should be.
-fn said(note: &Note) -> String {
+fn said(note: &StoreNote) -> String {
     match note {
-        Note::SetAside { path, bytes } => one_line(&format!(
+        StoreNote::SetAside { path, bytes } => one_line(&format!(
             "The last {bytes} bytes are not a valid record; they were moved to `{}`.",
             path.display()
         )),
-        Note::TornEnd { bytes } => format!("The last {bytes} bytes are not a valid record."),
-        Note::DamagedLine {
+        StoreNote::TornEnd { bytes } => format!("The last {bytes} bytes are not a valid record."),
+        StoreNote::DamagedLine {
             offset,
             bytes,
             reason,
         } => one_line(&format!(
             "The {bytes} bytes at {offset} are not a valid record: {reason}."
         )),
-        Note::LostParent { id } => one_line(&format!("The record `{id}` is missing.")),
-        Note::LostTranscript { path } => one_line(&format!("`{}` is not there.", path.display())),
-        Note::IndexRebuilt { .. } => {
+        StoreNote::LostParent { id } => one_line(&format!("The record `{id}` is missing.")),
+        StoreNote::LostTranscript { path } => {
+            one_line(&format!("`{}` is not there.", path.display()))
+        }
+        StoreNote::IndexRebuilt { .. } => {
             "The session index was rebuilt from the transcripts.".to_owned()
         }
     }

@@ -4,7 +4,7 @@ use super::Whose;
 use crate::error::CliError;
 use crate::printer::Printer;
 use chitin_runtime::sessions::{AgentSessions, SessionOwner};
-use chitin_runtime::{Host, Setup, Target};
+use chitin_runtime::{AgentTarget, Host, Setup};
 
 /// Understands `--openclaw`.
 pub(super) const fn owner(openclaw: bool) -> SessionOwner {
@@ -22,11 +22,11 @@ pub(super) fn find(
     owner: SessionOwner,
     printer: &Printer,
 ) -> Result<AgentSessions, CliError> {
-    let target = Target {
+    let target = AgentTarget {
         directory: whose.directory.clone(),
         agent: whose.agent.clone(),
         contract: whose.contract.clone(),
-        ..Target::default()
+        ..AgentTarget::default()
     };
     let setup = Setup::find(host, &target, &printer.notes())?;
     if whose.directory.is_some() {

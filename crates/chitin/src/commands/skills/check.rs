@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use chitin_runtime::Host;
-use chitin_workspace::skills::{Severity, SkillProblem};
+use chitin_workspace::skills::{ProblemSeverity, SkillProblem};
 use serde::Serialize;
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub(super) fn run(args: &CheckArgs, host: &Host, printer: &Printer) -> Result<Ex
 }
 
 impl Findings {
-    fn count(&self, severity: Severity) -> usize {
+    fn count(&self, severity: ProblemSeverity) -> usize {
         self.problems
             .iter()
             .filter(|problem| problem.severity == severity)
@@ -39,8 +39,8 @@ impl Render for Findings {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         for problem in &self.problems {
             let severity = match problem.severity {
-                Severity::Error => paint.bad("error"),
-                Severity::Warning => paint.warn("warning"),
+                ProblemSeverity::Error => paint.bad("error"),
+                ProblemSeverity::Warning => paint.warn("warning"),
             };
             let mut place = problem.path.display().to_string();
             for number in [problem.line, problem.column].into_iter().flatten() {
@@ -55,7 +55,10 @@ impl Render for Findings {
                 paint.dim(&format!("[{}]", problem.code))
             )?;
         }
-        let (errors, warnings) = (self.count(Severity::Error), self.count(Severity::Warning));
+        let (errors, warnings) = (
+            self.count(ProblemSeverity::Error),
+            self.count(ProblemSeverity::Warning),
+        );
         writeln!(
             out,
             "{} read under `{}`: {}, {}.",
@@ -67,7 +70,7 @@ impl Render for Findings {
     }
 
     fn exit(&self) -> Exit {
-        if self.count(Severity::Error) > 0 {
+        if self.count(ProblemSeverity::Error) > 0 {
             Exit::Findings
         } else {
             Exit::Success

@@ -1,7 +1,7 @@
 //! `chitin skills show NAME`.
 
 use super::{ShowArgs, one_line, survey};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use chitin_contract::SkillSource;
@@ -66,7 +66,10 @@ pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exi
 }
 
 fn unknown(name: &str, survey: &SkillSurvey) -> CliError {
-    let error = CliError::new(Kind::User, format!("There is no skill called `{name}`."));
+    let error = CliError::new(
+        FailureKind::User,
+        format!("There is no skill called `{name}`."),
+    );
     let similar: Vec<String> = survey
         .set
         .skills

@@ -2,10 +2,10 @@
 
 use super::ExportArgs;
 use crate::commands::skills::count;
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
-use chitin_agent::journal::{self, BundleInput, Redactor, TraceError, Transcript};
+use chitin_agent::journal::{self, BundleInput, JournalRedactor, TraceError, Transcript};
 use chitin_runtime::{Host, traces, without_numbers};
 use serde::Serialize;
 use std::fmt;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
         runtime_file: Some(&summary.path),
         now,
         rules: &contract.runtime.trace,
-        redactor: &Redactor::default(),
+        redactor: &JournalRedactor::default(),
     });
     let directory = match &args.out {
         Some(out) => {
@@ -96,7 +96,7 @@ fn not_written(error: TraceError) -> CliError {
             "`--out DIR` writes it to another directory"
         }
     };
-    CliError::new(Kind::User, "The export was not written.")
+    CliError::new(FailureKind::User, "The export was not written.")
         .caused_by(error)
         .hint(hint)
 }

@@ -4,7 +4,7 @@ use crate::commands::skills::{count, one_line};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use crate::terminal::words;
+use crate::terminal::messages;
 use chitin_agent::journal::TraceSummary;
 use chitin_runtime::{Host, traces};
 use serde::Serialize;
@@ -63,8 +63,8 @@ fn row(trace: &TraceSummary) -> [String; 7] {
         one_line(&trace.session_id).chars().take(8).collect(),
         moment(&trace.ended),
         trace.turns.to_string(),
-        words::counted(tokens, trace.tokens_unknown),
-        words::cost(trace.cost),
+        messages::counted(tokens, trace.tokens_unknown),
+        messages::cost(trace.cost),
         one_line(trace.status.as_deref().unwrap_or("not yet")),
     ]
 }

@@ -3,10 +3,10 @@
 use super::ShowArgs;
 use super::list::moment;
 use crate::commands::skills::{count, fit, one_line};
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped};
-use crate::terminal::words;
+use crate::terminal::messages;
 use chitin_agent::journal::{self, LoggedRequest, TraceEvent, TraceFile, TraceSummary};
 use chitin_runtime::{Host, traces};
 use serde::Serialize;
@@ -144,11 +144,11 @@ fn describe(event: &TraceEvent) -> String {
                 .and_then(|texts| texts.last());
             format!(
                 "{} tokens, {} {}",
-                words::counted(
+                messages::counted(
                     usage["total"].as_u64().unwrap_or_default(),
                     usage["tokensUnknown"] == true
                 ),
-                words::cost(usage["cost"]["total"].as_f64()),
+                messages::cost(usage["cost"]["total"].as_f64()),
                 quoted(&one_line(said.and_then(Value::as_str).unwrap_or_default()))
             )
         }
@@ -196,7 +196,7 @@ fn request(
     let at = usize::try_from(number).unwrap_or(usize::MAX);
     let Some(found) = recorded.into_iter().nth(at - 1) else {
         let message = format!("There is no request {number} in this recording.");
-        let error = CliError::new(Kind::User, message);
+        let error = CliError::new(FailureKind::User, message);
         return Err(match held {
             0 => error
                 .hint(format!(
@@ -211,7 +211,7 @@ fn request(
     let LoggedRequest { digest, body } = found;
     let Some(body) = body else {
         return Err(CliError::new(
-            Kind::User,
+            FailureKind::User,
             format!("Request {number} was too long for the trajectory."),
         )
         .hint("`CHITIN_ANTHROPIC_PAYLOAD_LOG=1` logs requests of any length"));

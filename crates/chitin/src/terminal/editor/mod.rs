@@ -8,7 +8,7 @@ mod editor_tests;
 
 pub(crate) use complete::Known;
 
-use crate::error::{CliError, Kind};
+use crate::error::{CliError, FailureKind};
 use crate::printer::{Printer, Weight};
 use complete::{Completion, Lines, goes_on};
 use reedline::{
@@ -177,7 +177,7 @@ fn joined(text: &str) -> String {
 }
 
 fn unreadable(error: io::Error) -> CliError {
-    CliError::new(Kind::User, "Could not read the terminal.").caused_by(error)
+    CliError::new(FailureKind::User, "Could not read the terminal.").caused_by(error)
 }
 
 /// The prompt.

@@ -6,7 +6,7 @@ const LONGEST_HEAD: usize = 240;
 /// A line, and how much of its beginning says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
-    pub(super) kind: Kind,
+    pub(super) kind: LineKind,
     /// How many bytes of white space come first.
     pub(super) indent: usize,
     /// How many bytes are not text: the white space and the mark.
@@ -15,7 +15,7 @@ pub(super) struct Head {
 
 /// The kinds of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     /// Text, or nothing.
     Text,
     /// A title of that level.
@@ -45,7 +45,7 @@ pub(super) fn classify(head: &str, whole: Whole) -> Option<Head> {
             taken: indent + mark,
         })
     };
-    let text = || found(Kind::Text, 0);
+    let text = || found(LineKind::Text, 0);
     if head.len() > LONGEST_HEAD {
         return text();
     }
@@ -62,29 +62,29 @@ pub(super) fn classify(head: &str, whole: Whole) -> Option<Head> {
         '#' => match after.chars().next() {
             _ if run > 6 => text(),
             None => waiting(),
-            Some(' ') => found(Kind::Heading(run), run + 1),
+            Some(' ') => found(LineKind::Heading(run), run + 1),
             Some(_) => text(),
         },
         '>' => match quotation(rest) {
             (_, length) if length == rest.len() && whole == Whole::NotYet => None,
-            (depth, length) => found(Kind::Quote(depth), length),
+            (depth, length) => found(LineKind::Quote(depth), length),
         },
         '`' | '~' => match (run >= 3, after.is_empty(), whole) {
             (false, false, _) => text(),
             (false, true, _) => waiting(),
             (true, _, _) if first == '`' && after.contains('`') => text(),
             (true, _, Whole::NotYet) => None,
-            (true, _, Whole::Yes) => found(Kind::Fence(first, run), run),
+            (true, _, Whole::Yes) => found(LineKind::Fence(first, run), run),
         },
-        '|' => found(Kind::Table, 0),
+        '|' => found(LineKind::Table, 0),
         '-' | '*' | '_' | '+' => {
             let marks = rest.chars().filter(|c| *c == first).count();
             let only_marks = rest.chars().all(|c| c == first || c == ' ');
             let point = first != '_' && rest[1..].starts_with(' ');
             match whole {
                 Whole::NotYet if only_marks => None,
-                Whole::Yes if only_marks && first != '+' && marks >= 3 => found(Kind::Rule, 0),
-                Whole::Yes | Whole::NotYet if point => found(Kind::Bullet, 2),
+                Whole::Yes if only_marks && first != '+' && marks >= 3 => found(LineKind::Rule, 0),
+                Whole::Yes | Whole::NotYet if point => found(LineKind::Bullet, 2),
                 Whole::Yes | Whole::NotYet => text(),
             }
         }
@@ -94,7 +94,7 @@ pub(super) fn classify(head: &str, whole: Whole) -> Option<Head> {
             match after.as_bytes() {
                 _ if digits > 9 => text(),
                 [] | [b'.' | b')'] => waiting(),
-                [b'.' | b')', b' ', ..] => found(Kind::Number, digits + 2),
+                [b'.' | b')', b' ', ..] => found(LineKind::Number, digits + 2),
                 [_, ..] => text(),
             }
         }

@@ -11,7 +11,7 @@ mod markdown_tests;
 
 use super::tame::Tamer;
 use inline::Inline;
-use line::{Head, Kind, Whole, classify, closes};
+use line::{Head, LineKind, Whole, classify, closes};
 use style::Style;
 use wrap::{Margin, Wrap};
 
@@ -195,28 +195,28 @@ impl Markdown {
         let colour = self.look.colour;
         let (indent, mark) = (&text[..head.indent], &text[head.indent..head.taken]);
         let (shown, style, repeated) = match head.kind {
-            Kind::Fence(sign, length) => {
+            LineKind::Fence(sign, length) => {
                 self.fence = Some((sign, length));
                 let shown = format!("{indent}┌─ {}", text[head.taken..].trim());
                 let shown = if colour { shown.trim_end() } else { text };
                 self.raw(shown, Style::DIM, out);
                 return;
             }
-            Kind::Rule => {
+            LineKind::Rule => {
                 let line = "─".repeat(self.wrap.width().map_or(RULE, |width| width.min(RULE)));
                 self.raw(if colour { &line } else { text }, Style::DIM, out);
                 return;
             }
-            Kind::Table => {
+            LineKind::Table => {
                 self.raw(text, Style::PLAIN, out);
                 return;
             }
-            Kind::Text => (String::new(), Style::PLAIN, false),
-            Kind::Heading(1) => (String::new(), Style::BOLD.over(Style::UNDERLINED), false),
-            Kind::Heading(_) => (String::new(), Style::BOLD, false),
-            Kind::Quote(depth) => ("▌ ".repeat(depth), Style::ITALIC, true),
-            Kind::Bullet => ("• ".to_owned(), Style::PLAIN, false),
-            Kind::Number => (mark.to_owned(), Style::PLAIN, false),
+            LineKind::Text => (String::new(), Style::PLAIN, false),
+            LineKind::Heading(1) => (String::new(), Style::BOLD.over(Style::UNDERLINED), false),
+            LineKind::Heading(_) => (String::new(), Style::BOLD, false),
+            LineKind::Quote(depth) => ("▌ ".repeat(depth), Style::ITALIC, true),
+            LineKind::Bullet => ("• ".to_owned(), Style::PLAIN, false),
+            LineKind::Number => (mark.to_owned(), Style::PLAIN, false),
         };
         let shown = if colour { shown } else { mark.to_owned() };
         let indent = match self.look.width {

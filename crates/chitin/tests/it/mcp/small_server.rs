@@ -337,7 +337,7 @@ fn answering(status: &'static str, kind: &'static str, body: &'static str) -> St
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let mut request = [0; 65536];
+            let mut request = vec![0; 65536];
             let _ = stream.read(&mut request);
             let length = body.len();
             let _ = write!(

@@ -1,0 +1,184 @@
+//! Things that are to be done, kept until they are: whatever is open when the process dies is open when it comes back.
+//!
+//! One file of lines. A line is a batch of changes: it counts whole or not at all. Whoever writes waits for the disk together
+//! with everybody else who writes at that moment. When most of the file is about things that are done, it is written anew.
+
+mod file;
+
+use crate::store::StoreError;
+use file::LedgerFile;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+
+/// One change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "camelCase")]
+pub enum JobChange {
+    /// Something is to be done from now on. What was open under that name is replaced.
+    Open {
+        /// Its name.
+        id: String,
+        /// What it is.
+        body: Value,
+    },
+    /// A part of it is done. What is not open has no parts.
+    Mark {
+        /// Its name.
+        id: String,
+        /// The part.
+        mark: String,
+    },
+    /// It is done.
+    Close {
+        /// Its name.
+        id: String,
+    },
+}
+
+/// Something that is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenItem {
+    /// Its name.
+    pub id: String,
+    /// What it is.
+    pub body: Value,
+    /// Which parts of it are done, in the order in which they were.
+    pub marks: Vec<String>,
+}
+
+/// Tells whether changes are on the disk.
+type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
+/// Keeps what is to be done. One process at a time has it.
+#[derive(Debug)]
+pub struct JobLog {
+    /// None: nothing is kept.
+    sender: Option<mpsc::Sender<(Vec<JobChange>, Option<Answer>)>>,
+    writer: Option<JoinHandle<()>>,
+    open_bytes: Arc<AtomicU64>,
+}
+
+impl JobLog {
+    /// Opens the ledger in a directory, which is made if need be, and returns what is open, oldest first.
+    pub fn open(directory: &Path) -> Result<(Self, Vec<OpenItem>), StoreError> {
+        let (file, open) = LedgerFile::open(directory)?;
+        let open_bytes = file.open_bytes();
+        let (sender, receiver) = mpsc::channel();
+        let writer = std::thread::Builder::new()
+            .name("ledger".to_owned())
+            .spawn(move || write_all(file, &receiver))
+            .map_err(|source| StoreError::Io {
+                path: directory.to_path_buf(),
+                source,
+            })?;
+        let ledger = Self {
+            sender: Some(sender),
+            writer: Some(writer),
+            open_bytes,
+        };
+        Ok((ledger, open))
+    }
+
+    /// A ledger that keeps nothing: what is open ends with the process. For a conversation that somebody sits in front of.
+    pub fn volatile() -> Self {
+        Self {
+            sender: None,
+            writer: None,
+            open_bytes: Arc::default(),
+        }
+    }
+
+    /// Returns how many bytes are kept of what is open, roughly: what a caller bounds before it opens more.
+    pub fn open_bytes(&self) -> u64 {
+        self.open_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Tells whether it keeps nothing.
+    pub const fn is_volatile(&self) -> bool {
+        self.sender.is_none()
+    }
+
+    /// Writes changes, all or none, and says through `answer` when they are on the disk.
+    pub fn submit(
+        &self,
+        changes: Vec<JobChange>,
+        answer: impl FnOnce(Result<(), StoreError>) + Send + 'static,
+    ) {
+        self.send(changes, Some(Box::new(answer)));
+    }
+
+    /// Writes changes, all or none; they are on the disk when this returns. Blocks.
+    pub fn write(&self, changes: Vec<JobChange>) -> Result<(), StoreError> {
+        let (sender, receiver) = mpsc::channel();
+        self.submit(changes, move |written| {
+            let _ = sender.send(written);
+        });
+        receiver.recv().unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Writes changes soon. For what may be found out again after a crash.
+    pub fn note(&self, changes: Vec<JobChange>) {
+        self.send(changes, None);
+    }
+
+    fn send(&self, changes: Vec<JobChange>, answer: Option<Answer>) {
+        let Some(sender) = &self.sender else {
+            if let Some(answer) = answer {
+                answer(Ok(()));
+            }
+            return;
+        };
+        let lost = sender.send((changes, answer)).err();
+        if let Some(mpsc::SendError((_, Some(answer)))) = lost {
+            answer(Err(gone()));
+        }
+    }
+}
+
+impl Drop for JobLog {
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+/// Writes whatever waits in one go, until nobody can send any more.
+fn write_all(mut file: LedgerFile, receiver: &mpsc::Receiver<(Vec<JobChange>, Option<Answer>)>) {
+    while let Ok(first) = receiver.recv() {
+        let mut batch = vec![first];
+        batch.extend(receiver.try_iter());
+        let (changes, answers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        let waits = answers.iter().any(Option::is_some);
+        let written = file.append(changes, waits);
+        for answer in answers.into_iter().flatten() {
+            answer(match &written {
+                Ok(()) => Ok(()),
+                Err(error) => Err(again(error)),
+            });
+        }
+    }
+}
+
+fn gone() -> StoreError {
+    StoreError::Damaged {
+        path: file::NAME.into(),
+        reason: "its writer has stopped".to_owned(),
+    }
+}
+
+/// Says the same to one more.
+fn again(error: &StoreError) -> StoreError {
+    match error {
+        StoreError::NoRoom { path } => StoreError::NoRoom { path: path.clone() },
+        other => StoreError::Damaged {
+            path: file::NAME.into(),
+            reason: other.to_string(),
+        },
+    }
+}

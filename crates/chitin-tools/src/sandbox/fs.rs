@@ -1,0 +1,96 @@
+//! The one door of the sandbox to the disk. It looks at names and kinds of roots; it never reads a file of the user.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "roots of a sandbox are absolute paths of the machine, not files of a workspace"
+)]
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FsEntryKind {
+    Directory,
+    Other,
+}
+
+/// Returns the path with all links resolved.
+pub(super) fn resolved(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path)
+}
+
+/// Returns what stands at a path, links followed.
+pub(super) fn kind(path: &Path) -> Option<FsEntryKind> {
+    let found = fs::metadata(path).ok()?;
+    Some(if found.is_dir() {
+        FsEntryKind::Directory
+    } else {
+        FsEntryKind::Other
+    })
+}
+
+/// Returns what in a directory has a name that begins so.
+pub(super) fn beginning_with(directory: &Path, prefix: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let mut found: Vec<_> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Opens what a descriptor of this process writes to, which must be a pipe, once more.
+pub(super) fn opened_again(descriptor: i32) -> io::Result<fs::File> {
+    fs::OpenOptions::new()
+        .write(true)
+        .open(format!("/proc/self/fd/{descriptor}"))
+}
+
+/// A process of the machine.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Process {
+    pub(super) pid: i32,
+    pub(super) parent: i32,
+    pub(super) group: i32,
+}
+
+/// Returns the processes of the machine, as far as they can be seen.
+#[cfg(target_os = "linux")]
+pub(super) fn processes() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| {
+            let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+            // The name stands in brackets and may hold anything, brackets too: what counts comes after the last one.
+            let stat = String::from_utf8_lossy(&stat);
+            let mut numbers = stat.rsplit_once(')')?.1.split_whitespace().skip(1);
+            Some(Process {
+                pid,
+                parent: numbers.next()?.parse().ok()?,
+                group: numbers.next()?.parse().ok()?,
+            })
+        })
+        .collect()
+}
+
+/// Returns the descriptors of this process beyond the first three.
+#[cfg(target_os = "linux")]
+pub(super) fn open_descriptors() -> Vec<i32> {
+    match fs::read_dir("/proc/self/fd") {
+        Ok(entries) => entries
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter(|descriptor| *descriptor > 2)
+            .collect(),
+        // Without /proc every likely number is tried; a number that is not open does no harm.
+        Err(_) => (3..4096).collect(),
+    }
+}
