@@ -94,6 +94,8 @@ pub struct HostError {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// Whether the request names something that cannot be; otherwise the machine failed, or the configuration.
+    pub bad_request: bool,
 }
 
 impl HostError {
@@ -102,6 +104,7 @@ impl HostError {
         Self {
             message: message.into(),
             hint: None,
+            bad_request: false,
         }
     }
 }

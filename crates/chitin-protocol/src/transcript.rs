@@ -38,6 +38,7 @@ const fn first_version() -> u32 {
 
 /// Any line of a transcript but the first. Reading and writing is lossless.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
 pub struct TranscriptEntry {
     /// The record's own name, unique in its file.
     pub id: String,
@@ -55,10 +56,10 @@ pub struct TranscriptEntry {
 
 /// What a record says.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
-#[schemars(untagged)]
+#[schemars(untagged, rename_all_fields = "camelCase")]
 pub enum EntryBody {
     /// A message.
-    Message(Message),
+    Message(#[schemars(with = "MessageRecord")] Message),
     /// Another model answers from here on.
     ModelChange {
         /// The provider.
@@ -82,6 +83,13 @@ pub enum EntryBody {
     Compaction(Compaction),
     /// A kind that we do not know or need not understand; it carries its own `type`, and all its fields.
     Other(Value),
+}
+
+/// The shape of a message's record, for the schema: what a record says stands beside its name and time, but a message is nested.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the schema is made of it")]
+struct MessageRecord {
+    message: Message,
 }
 
 /// What came before was put into a summary (C33).

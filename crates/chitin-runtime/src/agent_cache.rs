@@ -3,7 +3,7 @@
 
 use crate::context::Caller;
 use crate::context::report::ContextReport;
-use crate::error::RuntimeError;
+use crate::error::{ErrorKind, RuntimeError};
 use crate::factory::{AgentFactory, AgentTemplate, ModelSelection};
 use crate::host::Host;
 use crate::identity::name_of_directory;
@@ -417,10 +417,8 @@ impl AgentHost for ServeHost {
         };
         let report = ContextReport::of_session(&cache.factory, session_key, None, caller)
             .map_err(|error| said(&error))?;
-        serde_json::to_value(&report).map_err(|error| HostError {
-            message: format!("The context cannot be shown: {error}."),
-            hint: None,
-        })
+        serde_json::to_value(&report)
+            .map_err(|error| HostError::new(format!("The context cannot be shown: {error}.")))
     }
 }
 
@@ -456,5 +454,6 @@ fn said(error: &RuntimeError) -> HostError {
     HostError {
         message: error.with_causes(),
         hint: error.hints().first().cloned(),
+        bad_request: error.kind() == ErrorKind::Usage,
     }
 }

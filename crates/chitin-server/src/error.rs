@@ -284,11 +284,12 @@ impl From<StoreError> for ApiError {
 
 impl From<HostError> for ApiError {
     fn from(error: HostError) -> Self {
-        let problem = Self::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "agent",
-            sentence(&error.message),
-        );
+        let (status, code) = if error.bad_request {
+            (StatusCode::BAD_REQUEST, "bad_request")
+        } else {
+            (StatusCode::INTERNAL_SERVER_ERROR, "agent")
+        };
+        let problem = Self::new(status, code, sentence(&error.message));
         Self {
             hint: error.hint,
             ..problem
@@ -305,7 +306,7 @@ impl From<WorkspaceApiError> for ApiError {
             WorkspaceApiErrorKind::Conflict { .. } => (StatusCode::CONFLICT, "conflict"),
             WorkspaceApiErrorKind::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
             WorkspaceApiErrorKind::NotHere => (StatusCode::NOT_IMPLEMENTED, "not_here"),
-            WorkspaceApiErrorKind::Failed => (StatusCode::INTERNAL_SERVER_ERROR, "desk"),
+            WorkspaceApiErrorKind::Failed => (StatusCode::INTERNAL_SERVER_ERROR, "workspace"),
         };
         Self {
             hint: error.hint,

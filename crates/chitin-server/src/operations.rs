@@ -240,12 +240,12 @@ operations! {
         query [count("limit", "The maximum number of records.")],
         replies {200: json::<SessionDetails>}, fails [404];
     Context: Get "/api/sessions/{key}/context", Token, "context", "Returns what the model would get in the next turn, as `chitin context --json` prints it.",
-        replies {200: json::<crate::api::ContextReport>}, fails [404];
+        replies {200: json::<crate::api::ContextReport>}, fails [400, 404];
     Turns: Get "/api/sessions/{key}/turns", Token, "turns", "Lists the recorded turns of a session.",
         replies {200: json::<TurnList>}, fails [404, 501];
     Lens: Get "/api/sessions/{key}/lens", Token, "lens", "Returns what the model got in a turn, fragment by fragment.",
         query [optional("turn", "The id of a recorded turn; without it, or with `next`, the next turn.")],
-        replies {200: json::<Lens>}, fails [404, 501];
+        replies {200: json::<Lens>}, fails [400, 404, 501];
     Stop: Post "/api/sessions/{key}/stop", Token, "stop", "Stops the turn of a session and drops its queue.",
         replies {200: json::<StopReply>}, fails [404];
     Traces: Get "/api/traces", Token, "traces", "Lists recorded sessions, the newest first.",

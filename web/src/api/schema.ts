@@ -1071,6 +1071,11 @@ export interface MemoryResults {
 /** One message of a conversation. */
 export type Message = UserMessage | AssistantMessage | ToolResultMessage;
 
+/** The shape of a message's record, for the schema: what a record says stands beside its name and time, but a message is nested. */
+export interface MessageRecord {
+  message: Message;
+}
+
 /** Why a binding does not hold: the first thing that it asks for and a message has not. */
 export interface Mismatch {
   /** The place in the configuration, such as `bindings[2].match.peer.id`. */
@@ -1814,24 +1819,24 @@ export interface TraceReply {
 }
 
 /** Any line of a transcript but the first. Reading and writing is lossless. */
-export type TranscriptEntry = (Message | {
+export type TranscriptEntry = (MessageRecord | {
   /** The provider. */
   provider: string;
   /** The model. */
-  model_id: string;
+  modelId: string;
 } | {
   /** Such as `off` or `high`. */
-  thinking_level: string;
+  thinkingLevel: string;
 } | {
   /** What kind of note. */
-  custom_type: string;
+  customType: string;
   /** The note. */
   data: unknown;
 } | Compaction) & ({
   /** The record's own name, unique in its file. */
   id: string;
   /** The record before it on its branch; the first has none. */
-  parent_id: string | null;
+  parentId: string | null;
   /** When, as an ISO instant. */
   timestamp: string;
 });

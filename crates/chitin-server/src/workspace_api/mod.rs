@@ -130,9 +130,14 @@ impl WorkspaceApiError {
 
 impl From<HostError> for WorkspaceApiError {
     fn from(error: HostError) -> Self {
+        let kind = if error.bad_request {
+            WorkspaceApiErrorKind::Bad
+        } else {
+            WorkspaceApiErrorKind::Failed
+        };
         Self {
             hint: error.hint,
-            ..Self::new(WorkspaceApiErrorKind::Failed, error.message)
+            ..Self::new(kind, error.message)
         }
     }
 }

@@ -387,7 +387,7 @@ async fn what_goes_wrong_is_said_and_a_conflict_shows_what_is_there() {
     );
     assert_eq!(
         served.get("/api/agents/main/skills").await.problem(),
-        "500 desk"
+        "500 workspace"
     );
     let asked = echo.asked.lock().unwrap().len();
     assert_eq!(

@@ -13,7 +13,7 @@ mod skills;
 mod traces;
 mod turns;
 
-use crate::error::RuntimeError;
+use crate::error::{ErrorKind, RuntimeError};
 use crate::{AgentCache, AgentFactory, Host, ServeHost};
 use chitin_server::workspace_api::{
     FileList, FilePreview, FileRequest, FileText, FindingList, Lens, LensRequest, MemoryReply,
@@ -107,9 +107,17 @@ impl WorkspaceApi for ServedWorkspaces {
 
 impl From<RuntimeError> for WorkspaceApiError {
     fn from(error: RuntimeError) -> Self {
+        let kind = match error.kind() {
+            ErrorKind::Usage => WorkspaceApiErrorKind::Bad,
+            ErrorKind::User
+            | ErrorKind::Config
+            | ErrorKind::Refused
+            | ErrorKind::Upstream
+            | ErrorKind::Internal => WorkspaceApiErrorKind::Failed,
+        };
         Self {
             hint: error.hints().first().cloned(),
-            ..Self::new(WorkspaceApiErrorKind::Failed, error.with_causes())
+            ..Self::new(kind, error.with_causes())
         }
     }
 }
