@@ -105,6 +105,27 @@ const KNOWN: &[KnownDifference] = &[
         contracts: &[A],
     },
     KnownDifference {
+        key: "compaction-in-turn",
+        release: "looks at the count of tokens of a turn's last reply only",
+        ours: "at the last count before each request, so that a turn with many tool calls makes room too",
+        reason: "a turn that calls tools can fill the window by itself",
+        contracts: &[A],
+    },
+    KnownDifference {
+        key: "memory-flush",
+        release: "asks the model to write notes before a compaction only while its memory plugin is on",
+        ours: "always, unless `agents.defaults.compaction.memoryFlush` turns it off",
+        reason: "memory is part of the program here, and what is summarised would be lost to it",
+        contracts: &[A],
+    },
+    KnownDifference {
+        key: "indexed-projects",
+        release: "can add notes of the project at hand that its memory plugin has indexed",
+        ours: "the notes of `MEMORY.md` that are marked for the project, and what memory search finds",
+        reason: "the index is the plugin's own, and not in the workspace",
+        contracts: &[B8, B],
+    },
+    KnownDifference {
         key: "compaction-failure",
         release: "ends a turn without asking the model if compaction fails, if its summary lacks something, or if there is still too much by an estimate with a margin",
         ours: "less is kept, or the summary is made of the records, and the model is asked",

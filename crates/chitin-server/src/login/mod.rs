@@ -263,7 +263,7 @@ impl State {
 
 /// What a page proves itself with: it follows from the name, and the name does not follow from it.
 fn proof(name: &str) -> String {
-    hex::encode(&digest("chitin csrf", &[name.as_bytes()]))
+    hex::encode(digest("chitin csrf", &[name.as_bytes()]))
 }
 
 /// Every part but the last has a fixed length, so no two lists of parts are the same bytes.
