@@ -69,7 +69,7 @@ impl LoginFile {
         let kept = change.apply(&kept);
         let logins = kept
             .iter()
-            .map(|login| (hex::encode(&login.id), login.seen_ms));
+            .map(|login| (hex::encode(login.id), login.seen_ms));
         let document = Document {
             logins: logins.collect(),
         };

@@ -159,11 +159,11 @@ fn neither_a_name_nor_a_proof_nor_the_token_is_kept() {
     let kept = notebook.read();
     assert_eq!(kept.len(), 1);
     let digests = [fresh.name.as_str(), &fresh.csrf, TOKEN].map(Sha256::digest);
-    let kept = hex::encode(&kept[0].id);
+    let kept = hex::encode(kept[0].id);
     assert!(kept != fresh.name && kept != fresh.csrf);
     for digest in digests {
         assert_ne!(
-            hex::encode(&digest),
+            hex::encode(digest),
             kept,
             "what is kept cannot be tried out"
         );
