@@ -166,34 +166,33 @@ const MAX_HITS: usize = 20_000;
 pub(crate) fn scan(lower: &str) -> Vec<Hit> {
     let bytes = lower.as_bytes();
     let mut hits = Vec::new();
-    let mut goes_on = false;
-    for (at, &byte) in bytes.iter().enumerate() {
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
         let beginning = &FIRST[usize::from(byte)];
-        let starts = !goes_on && beginning.first < beginning.end;
-        goes_on = beginning.is_word;
-        if !starts {
-            continue;
-        }
         // Most words differ from every phrase in their second letter already.
         let second = bytes.get(at + 1).copied().unwrap_or(0);
-        if beginning.seconds & second_bit(second) == 0 {
-            continue;
-        }
-        for (phrase, meaning) in &PHRASES[usize::from(beginning.first)..usize::from(beginning.end)]
-        {
-            if phrase.as_bytes()[1] != second {
-                continue;
-            }
-            if let Some(end) = match_at(bytes, at, phrase) {
+        if beginning.first < beginning.end && beginning.seconds & second_bit(second) != 0 {
+            let phrases = &PHRASES[usize::from(beginning.first)..usize::from(beginning.end)];
+            let found = phrases
+                .iter()
+                .filter(|(phrase, _)| phrase.as_bytes()[1] == second)
+                .find_map(|(phrase, meaning)| Some((match_at(bytes, at, phrase)?, *meaning)));
+            if let Some((end, meaning)) = found {
                 hits.push(Hit {
-                    meaning: *meaning,
+                    meaning,
                     span: at..end,
                 });
-                break;
+                if hits.len() >= MAX_HITS {
+                    break;
+                }
             }
         }
-        if hits.len() >= MAX_HITS {
-            break;
+        at += 1;
+        if IS_WORD[usize::from(byte)] {
+            // Nothing begins within a word, nor right behind it.
+            let rest = &bytes[at..];
+            let end = rest.iter().position(|&b| !IS_WORD[usize::from(b)]);
+            at += end.map_or(rest.len(), |end| end + 1);
         }
     }
     hits
@@ -202,8 +201,6 @@ pub(crate) fn scan(lower: &str) -> Vec<Hit> {
 /// What a byte may begin.
 #[derive(Clone, Copy)]
 struct Beginning {
-    /// Whether it is part of a word.
-    is_word: bool,
     /// The phrases that begin with it.
     first: u16,
     end: u16,
@@ -213,9 +210,24 @@ struct Beginning {
 
 static FIRST: [Beginning; 256] = beginnings();
 
+/// Whether a byte is part of a word. A table of its own, because every byte of every text is looked up.
+static IS_WORD: [bool; 256] = word_bytes();
+
 /// Folds a byte to one of 32 bits; letters of one case do not collide.
 const fn second_bit(byte: u8) -> u32 {
     1 << (byte & 31)
+}
+
+const fn word_bytes() -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte >= 0x80;
+        if byte == u8::MAX {
+            return table;
+        }
+        byte += 1;
+    }
 }
 
 #[expect(
@@ -224,20 +236,11 @@ const fn second_bit(byte: u8) -> u32 {
 )]
 const fn beginnings() -> [Beginning; 256] {
     let none = Beginning {
-        is_word: false,
         first: 0,
         end: 0,
         seconds: 0,
     };
     let mut table = [none; 256];
-    let mut byte = 0_u8;
-    loop {
-        table[byte as usize].is_word = byte.is_ascii_alphanumeric() || byte >= 0x80;
-        if byte == u8::MAX {
-            break;
-        }
-        byte += 1;
-    }
     let mut index = 0;
     while index < PHRASES.len() {
         let phrase = PHRASES[index].0.as_bytes();
