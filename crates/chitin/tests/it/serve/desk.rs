@@ -494,11 +494,11 @@ fn every_view_of_the_next_turn_has_the_tools_of_the_turn() {
 }
 
 #[test]
-fn a_session_key_that_cannot_be_is_the_callers_mistake() {
+fn a_misspelt_session_key_is_the_callers_mistake() {
     let talk = talk();
     let serving = Serving::start(&talk, &[]);
     for view in ["context", "lens"] {
-        let path = format!("/api/sessions/%23%F3%84%A2%A8/{view}");
+        let path = format!("/api/sessions/mian/{view}");
         let (status, answer) = serving.ask("GET", &path, None);
         assert_eq!(status, 400, "{answer}");
         assert_eq!(answer["error"]["code"], "bad_request", "{answer}");
