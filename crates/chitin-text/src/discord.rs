@@ -188,8 +188,12 @@ impl Packing<'_> {
                 length => length + 1,
             };
             let empty = self.current.is_empty() || self.resumed;
-            // The line that opens a block is not cut, if that can be.
-            let least = if opens { line.len() } else { 1 };
+            // The line that opens a block is not cut, if that can be, and a character never is.
+            let least = match line.len() - start {
+                left if opens => left,
+                0 => 1,
+                _ => cut(line, start, start + 1, None, self.rules.cuts) - start,
+            };
             let full = self.lines >= max_lines || taken + least > max_chars;
             if full && !empty {
                 self.flush();

@@ -163,6 +163,15 @@ fn document() -> impl Strategy<Value = String> {
     proptest::collection::vec(block(), 0..7).prop_map(|blocks| blocks.join("\n\n"))
 }
 
+#[test]
+fn a_wide_character_at_the_end_of_a_full_message_begins_the_next_one() {
+    let (first, limit) = ("x".repeat(38), 40);
+    let text = format!("{first}\n😀");
+    let limits = limits(TextFormat::Discord, limit, ChunkMode::Length);
+    let bodies = bodies(&text, &limits, &OutboundRules::CANONICAL);
+    assert_eq!(bodies, [first, "😀".to_owned()]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
