@@ -131,7 +131,8 @@ pub fn safe_name(name: &str) -> String {
         _ => (kept, None),
     };
     let room = LONGEST_NAME - ending.map_or(0, |ending| ending.len() + 1);
-    let stem = &stem[..stem.floor_char_boundary(room)];
+    // A cut may leave a blank or a dot at the end, which some systems drop.
+    let stem = stem[..stem.floor_char_boundary(room)].trim_end_matches([' ', '.']);
     match (stem, ending) {
         ("", _) => "file".to_owned(),
         (stem, Some(ending)) => format!("{stem}.{ending}"),
