@@ -7,14 +7,20 @@ use chitin_gateway::{JobPlacement, ListenerEvent, Topic};
 use chitin_store::JobLog;
 use serde_json::json;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// A stage whose model panics in the middle of its first answer.
 fn breaking() -> Setting {
+    breaking_after(Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)))
+}
+
+/// The same, as soon as there are permits.
+fn breaking_after(permits: Arc<Semaphore>) -> Setting {
     Setting::replies(&[
         json!({"text": "Never whole."}),
         json!({"text": "Second.", "times": 0}),
     ])
-    .pace(Pace::PanicOnce(Arc::default()))
+    .pace(Pace::PanicOnce(Arc::default(), permits))
 }
 
 #[tokio::test]
@@ -66,10 +72,12 @@ async fn a_turn_that_panics_fails_and_the_next_message_of_the_session_is_served(
 #[tokio::test]
 async fn messages_that_wait_behind_a_turn_that_panics_are_served() {
     let config = json!({"messages": {"queue": {"mode": "followup", "debounceMs": 0}}});
-    let stage = breaking().config(config).stage();
+    let permits = Arc::new(Semaphore::new(0));
+    let stage = breaking_after(permits.clone()).config(config).stage();
     stage.say("yard", "One").await;
     let placed = stage.gateway.accept(message("yard", "Two")).await.unwrap();
     assert_eq!(placed.place, JobPlacement::Waits);
+    permits.add_permits(Semaphore::MAX_PERMITS);
     stage.rest().await;
     assert_eq!(
         stage.surface.sent().last().unwrap(),
@@ -85,7 +93,10 @@ async fn a_child_that_panics_is_told_of_as_failed() {
         json!({"when": "status: failed: an internal error", "text": "It broke."}),
         json!({"text": ""}),
     ])
-    .pace(Pace::PanicOnce(Arc::default()))
+    .pace(Pace::PanicOnce(
+        Arc::default(),
+        Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+    ))
     .stage();
     stage.say_and_wait("yard", "Do it").await;
     stage.rest().await;

@@ -77,8 +77,11 @@ pub(crate) enum Pace {
     Every(Duration),
     /// As many as there are permits.
     Permits(Arc<tokio::sync::Semaphore>),
-    /// After a panic, the first time.
-    PanicOnce(Arc<std::sync::atomic::AtomicBool>),
+    /// As many as there are permits, and the first one is a panic.
+    PanicOnce(
+        Arc<std::sync::atomic::AtomicBool>,
+        Arc<tokio::sync::Semaphore>,
+    ),
 }
 
 /// A model whose words do not come all at once.
@@ -119,7 +122,8 @@ impl Model for Paced {
                         match pace {
                             Pace::Every(pause) => tokio::time::sleep(pause).await,
                             Pace::Permits(permits) => permits.acquire().await.unwrap().forget(),
-                            Pace::PanicOnce(done) => {
+                            Pace::PanicOnce(done, permits) => {
+                                permits.acquire().await.unwrap().forget();
                                 assert!(
                                     done.swap(true, Ordering::Relaxed),
                                     "the model's client broke"
