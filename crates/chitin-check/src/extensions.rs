@@ -6,8 +6,10 @@ use super::names::EXTENSION_NAMES;
 use super::rules;
 use super::skills::SkillFile;
 use super::skills_file;
-use super::subject::Subject;
+use super::subject::{FileRole, Subject};
+use chitin_guard::{ReadPolicy, Root};
 use chitin_protocol::nearest::nearest;
+use chitin_workspace::extensions::LiveText;
 use chitin_workspace::extensions::line::{pair, span, statements};
 use chitin_workspace::extensions::permissions::{self, Pattern};
 use chitin_workspace::extensions::suggestion::{self, plain};
@@ -70,6 +72,23 @@ pub(crate) fn check_unread(input: &CheckInput<'_>, findings: &mut Findings) {
         if is_there && !is_reported && !input.files.iter().any(|file| file.path == *name) {
             let message = format!("`{name}` exists and cannot be read.");
             findings.about(name, Draft::new(&rules::REFUSED, message));
+        }
+    }
+}
+
+/// Looks at the files that guard an agent in a workspace which is composed with its own: the rules of both hold.
+pub(crate) fn check_composed(root: &Root, policy: &ReadPolicy, findings: &mut Findings) {
+    for name in [permissions::FILE, channels::FILE] {
+        match LiveText::read(root, name, policy) {
+            LiveText::Absent => {}
+            LiveText::Unreadable(reason) => {
+                findings.about(name, unusable(name, &reason.to_string()));
+            }
+            LiveText::Text(text) => {
+                let subject = Subject::new(name, FileRole::Other, &text, None);
+                check(&subject, None, &[], findings);
+                findings.end_of(&subject);
+            }
         }
     }
 }

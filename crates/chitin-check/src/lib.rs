@@ -52,7 +52,7 @@ pub use skills::{SkillFile, SkillFinding, skill_files};
 pub use subject::FileRole;
 
 use chitin_contract::{Contract, ReadErrorRule};
-use chitin_guard::Root;
+use chitin_guard::{ReadPolicy, Root};
 use chitin_workspace::snapshot::Workspace;
 use finding::{Draft, Findings};
 use serde::Serialize;
@@ -228,11 +228,7 @@ pub fn check(input: &CheckInput<'_>) -> CheckReport {
     }
     let (findings, suppressed) = findings.finish();
     for finding in &findings {
-        match finding.severity {
-            Severity::Error => summary.errors += 1,
-            Severity::Warning => summary.warnings += 1,
-            Severity::Info => summary.infos += 1,
-        }
+        summary.add(finding.severity);
     }
     summary.suppressed = suppressed.len();
     CheckReport {
@@ -244,7 +240,39 @@ pub fn check(input: &CheckInput<'_>) -> CheckReport {
     }
 }
 
+impl CheckReport {
+    /// Adds what is found in the files that guard the agent in a workspace which is composed with this one. `shown` is the name of
+    /// that directory in findings; none of them is fixed, because `--fix` changes one workspace only.
+    pub fn add_composed(
+        &mut self,
+        shown: &str,
+        root: &Root,
+        policy: &ReadPolicy,
+        ignore: &[String],
+    ) {
+        let mut findings = Findings::new(ignore);
+        extensions::check_composed(root, policy, &mut findings);
+        let (findings, _) = findings.finish();
+        for finding in findings {
+            self.summary.add(finding.severity);
+            self.findings.push(Finding {
+                path: format!("{shown}/{}", finding.path),
+                fix: None,
+                ..finding
+            });
+        }
+    }
+}
+
 impl Summary {
+    fn add(&mut self, severity: Severity) {
+        match severity {
+            Severity::Error => self.errors += 1,
+            Severity::Warning => self.warnings += 1,
+            Severity::Info => self.infos += 1,
+        }
+    }
+
     fn count(&mut self, text: &str) {
         self.files += 1;
         self.bytes += text.len() as u64;

@@ -10,7 +10,7 @@ use chitin_check::{
     TextLimits,
 };
 use chitin_config::settings::settings;
-use chitin_guard::Root;
+use chitin_guard::{ReadPolicy, Root};
 use chitin_model::providers::TABLE;
 use chitin_workspace::Workspace;
 use chitin_workspace::load::{self, LoadOptions};
@@ -30,6 +30,9 @@ pub struct WorkspaceCheck {
     shortened: Vec<(String, String)>,
     providers: Vec<String>,
     claimed: Option<Claimed>,
+    /// The workspaces that are composed with it, by the names that refusals give them.
+    composed: Vec<(String, Root)>,
+    policy: ReadPolicy,
 }
 
 /// An adapter other than OpenClaw's that reads the directory.
@@ -41,8 +44,12 @@ struct Claimed {
 impl WorkspaceCheck {
     /// Reads a workspace for checking. What cannot be read is a finding, not an end.
     pub fn load(host: &Host, setup: &Setup) -> Result<Self, RuntimeError> {
-        // Its files are not checked with this one's, but without it no turn runs.
+        // Of their files only those are checked that hold for every turn; without one of them no turn runs.
         setup.check_composed(host)?;
+        let composed = setup.with.iter().filter_map(|other| {
+            let name = other.file_name().unwrap_or(other.as_os_str());
+            Some((name.to_string_lossy().into_owned(), Root::open(other).ok()?))
+        });
         let contract = setup.contract();
         let unusable = |source: Box<dyn std::error::Error + Send + Sync>| {
             let message = format!(
@@ -78,7 +85,8 @@ impl WorkspaceCheck {
             .filter_map(|record| record.path.strip_prefix(&setup.directory).ok()?.to_str())
             .collect();
         let mut gathered = chitin_check::gather(&root, &loaded, &Bounds::default());
-        gathered.read_extensions(&root, &load::read_policy(contract, &setup.options));
+        let policy = load::read_policy(contract, &setup.options);
+        gathered.read_extensions(&root, &policy);
         let places = SkillPlaces {
             named,
             ..setup.skill_places(host)
@@ -112,12 +120,14 @@ impl WorkspaceCheck {
             shortened,
             providers: providers(setup),
             claimed,
+            composed: composed.collect(),
+            policy,
         })
     }
     /// Returns the findings, without those of the rules to ignore.
     pub fn report(&self, ignore: &[String]) -> CheckReport {
         let root = &self.root;
-        chitin_check::check(&CheckInput {
+        let mut report = chitin_check::check(&CheckInput {
             root: Some(root),
             files: &self.gathered.files,
             names: &self.gathered.names,
@@ -135,7 +145,11 @@ impl WorkspaceCheck {
             }),
             ignore,
             ..CheckInput::new(&self.workspace)
-        })
+        });
+        for (name, root) in &self.composed {
+            report.add_composed(name, root, &self.policy, ignore);
+        }
+        report
     }
 
     /// Makes a change that a finding plans. What was loaded before is stale then.

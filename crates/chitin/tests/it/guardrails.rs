@@ -6,6 +6,7 @@
 
 use crate::process::{chitin, command, transcript};
 use crate::run::{Talk, text};
+use chitin_test::TestEnv;
 use chitin_test::model_server::{Format, ModelServer};
 use serde_json::json;
 use std::io::{BufRead, BufReader};
@@ -113,6 +114,45 @@ fn a_refusal_by_another_workspace_names_its_directory() {
         error.contains("rules are in `PERMISSIONS.md` of the directory `team`"),
         "{error}"
     );
+}
+
+#[test]
+fn check_judges_the_guardrails_of_composed_workspaces_too() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "# Rules\n\nKeep the harbor.\n");
+    env.file("team/AGENTS.md", "# Rules of the team\n");
+    env.file("team/PERMISSIONS.md", "time-window: 99\n");
+    let refused = chitin(
+        &env,
+        &[
+            "run",
+            "harbor",
+            "--with",
+            "team",
+            "-m",
+            "hello",
+            "--model",
+            "offline/offline",
+        ],
+    );
+    assert_eq!(refused.status.code(), Some(5), "{}", text(&refused.stderr));
+    let checked = chitin(&env, &["check", "harbor", "--with", "team", "--json"]);
+    assert_eq!(checked.status.code(), Some(1), "{}", text(&checked.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+    let found: Vec<_> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["path"] == "team/PERMISSIONS.md")
+        .map(|finding| {
+            (
+                finding["code"].as_str().unwrap(),
+                finding["place"]["line"].as_u64(),
+            )
+        })
+        .collect();
+    assert_eq!(found, [("CH801", Some(1))], "{report}");
+    assert_eq!(report["summary"]["errors"], 1, "{report}");
 }
 
 /// An agent that begins a child in another workspace.
