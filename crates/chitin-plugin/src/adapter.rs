@@ -49,7 +49,7 @@ impl PluginAdapter {
 impl WorkspaceAdapter for PluginAdapter {
     fn supports(&self, root: &Path) -> bool {
         let plugin = &self.plugin;
-        if plugin.lacks(PluginOffer::Adapter) {
+        if plugin.lacks(&PluginOffer::Adapter) {
             return false;
         }
         let Some(root) = real(root) else {

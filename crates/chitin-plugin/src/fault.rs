@@ -82,7 +82,7 @@ pub enum PluginFault {
     },
     /// It does not offer what it was asked for.
     #[error("it does not offer `{0}`")]
-    NotOffered(&'static str),
+    NotOffered(String),
     /// The request is longer than a line may be.
     #[error("the request `{method}` has {bytes} bytes, more than a plugin is sent")]
     TooLarge {

@@ -130,7 +130,7 @@ impl Plugin {
     }
 
     /// Tells whether the plugin is known not to offer something.
-    pub(crate) fn lacks(&self, offer: PluginOffer) -> bool {
+    pub(crate) fn lacks(&self, offer: &PluginOffer) -> bool {
         self.handshake().is_some_and(|known| !known.offers(offer))
     }
 

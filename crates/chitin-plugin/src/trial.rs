@@ -85,8 +85,8 @@ impl PluginSet {
             return Some(trial);
         };
         let (has_adapter, has_engine) = (
-            handshake.offers(PluginOffer::Adapter),
-            handshake.offers(PluginOffer::ContextEngine),
+            handshake.offers(&PluginOffer::Adapter),
+            handshake.offers(&PluginOffer::ContextEngine),
         );
         if has_adapter && let (Some(root), Some(directory)) = (&root, directory) {
             trial.adapter = Some(claim(&plugin, root, directory).await);

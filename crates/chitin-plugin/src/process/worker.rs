@@ -131,10 +131,10 @@ impl Worker {
         let Some((connection, greeting)) = &mut self.connection else {
             return Err(PluginFault::Removed);
         };
-        if let Some(needs) = job.needs
+        if let Some(needs) = &job.needs
             && !greeting.offers(needs)
         {
-            return Err(PluginFault::NotOffered(needs.name()));
+            return Err(PluginFault::NotOffered(needs.name().to_owned()));
         }
         match &job.params {
             Some(params) => connection.ask(job.method, params, deadline, limit),

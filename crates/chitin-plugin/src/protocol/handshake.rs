@@ -8,27 +8,45 @@ use serde_json::Value;
 const LONGEST_NAME: usize = 100;
 const MOST_OFFERS: usize = 16;
 
+/// The members of a handshake that are not about one offer.
+const OWN_MEMBERS: [&str; 4] = ["protocolVersion", "name", "version", "offers"];
+
 /// What a plugin can offer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub enum PluginOffer {
     /// Claims directories and makes agent definitions of them.
     Adapter,
     /// Decides what of a conversation a model sees again.
     ContextEngine,
-    /// Something that this version does not know, such as a channel. It is not used.
-    #[serde(other)]
-    Unknown,
+    /// Something that this version does not know, such as a channel, by its name. It is not used.
+    Other(String),
 }
 
 impl PluginOffer {
     /// Returns the name in the protocol.
-    pub const fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Adapter => "adapter",
             Self::ContextEngine => "contextEngine",
-            Self::Unknown => "unknown",
+            Self::Other(name) => name,
         }
+    }
+}
+
+impl From<String> for PluginOffer {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "adapter" => Self::Adapter,
+            "contextEngine" => Self::ContextEngine,
+            _ => Self::Other(name),
+        }
+    }
+}
+
+impl From<PluginOffer> for String {
+    fn from(offer: PluginOffer) -> Self {
+        offer.name().to_owned()
     }
 }
 
@@ -76,9 +94,27 @@ pub struct EngineOffer {
 
 impl Handshake {
     /// Tells whether something is offered.
-    pub fn offers(&self, offer: PluginOffer) -> bool {
-        self.offers.contains(&offer)
+    pub fn offers(&self, offer: &PluginOffer) -> bool {
+        self.offers.contains(offer)
     }
+}
+
+/// Leaves out what is said about offers that this version does not know, so that a plugin which also serves a later version keeps
+/// what it offers to this one.
+fn without_unknown_offers(mut value: Value) -> Value {
+    let unknown: Vec<String> = value["offers"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|offer| Some(PluginOffer::from(offer.as_str()?.to_owned())))
+        .filter(|offer| matches!(offer, PluginOffer::Other(_)))
+        .map(String::from)
+        .filter(|name| !OWN_MEMBERS.contains(&name.as_str()))
+        .collect();
+    if let Some(members) = value.as_object_mut() {
+        members.retain(|name, _| !unknown.contains(name));
+    }
+    value
 }
 
 /// Reads the answer of `initialize`.
@@ -96,7 +132,7 @@ pub fn handshake(value: Value) -> Result<Handshake, PluginFault> {
         method: super::method::INITIALIZE,
         reason,
     };
-    let handshake: Handshake = typed(value).map_err(bad)?;
+    let handshake: Handshake = typed(without_unknown_offers(value)).map_err(bad)?;
     let too_long = |text: &str| text.chars().count() > LONGEST_NAME;
     let odd =
         |text: &str| text.trim().is_empty() || too_long(text) || text.contains(char::is_control);
@@ -107,6 +143,11 @@ pub fn handshake(value: Value) -> Result<Handshake, PluginFault> {
     }
     if handshake.offers.len() > MOST_OFFERS {
         return Err(bad(format!("`offers` has more than {MOST_OFFERS} entries")));
+    }
+    if handshake.offers.iter().any(|offer| odd(offer.name())) {
+        return Err(bad(format!(
+            "names in `offers` must be text of 1 to {LONGEST_NAME} characters"
+        )));
     }
     Ok(handshake)
 }

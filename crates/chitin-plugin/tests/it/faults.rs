@@ -300,7 +300,7 @@ def answer(method, params, id):
 fn every_fault_has_words_and_a_hint() {
     for fault in [
         PluginFault::Misconfigured("x".to_owned()),
-        PluginFault::NotOffered("adapter"),
+        PluginFault::NotOffered("adapter".to_owned()),
         PluginFault::Removed,
         PluginFault::BackingOff {
             wait: Duration::from_millis(1500),

@@ -1,6 +1,6 @@
 //! `chitin plugins list`.
 
-use super::{configured, until_interrupted};
+use super::{NOTHING, configured, describe_offer, until_interrupted};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
@@ -30,7 +30,7 @@ struct Row {
     /// The plugin's own name and version.
     #[serde(skip_serializing_if = "Option::is_none")]
     calls_itself: Option<String>,
-    offers: Vec<&'static str>,
+    offers: Vec<PluginOffer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<i32>,
     /// The level of the sandbox, once it is known.
@@ -77,7 +77,7 @@ impl Row {
     /// A program that is selected as the context engine and is none is of no use, however well it runs.
     fn judge_selection(&mut self, context_engine: &str) {
         let is_selected = self.name == context_engine && self.state == State::Ready;
-        if is_selected && !self.offers.contains(&PluginOffer::ContextEngine.name()) {
+        if is_selected && !self.offers.contains(&PluginOffer::ContextEngine) {
             self.state = State::Failed;
             self.problem = Some("it is the selected context engine, and it offers none".to_owned());
             self.hint = Some("Select another with `contextEngine` in `chitin.json5`.".to_owned());
@@ -110,7 +110,7 @@ async fn row(set: &PluginSet, name: &str, settings: &PluginSettings) -> Row {
     match greeting {
         Ok((handshake, _)) => {
             row.state = State::Ready;
-            row.offers = handshake.offers.iter().map(|offer| offer.name()).collect();
+            row.offers = handshake.offers;
             row.priority = row.priority.or_else(|| handshake.adapter?.priority);
             row.calls_itself = Some(match &handshake.version {
                 Some(version) => format!("{} {version}", handshake.name),
@@ -148,10 +148,14 @@ impl Render for Listed {
             }
             if !row.offers.is_empty() {
                 let is_selected = row.name == self.context_engine;
-                let offers = row.offers.iter().map(|offer| match (*offer, row.priority) {
-                    ("adapter", Some(priority)) => format!("adapter (priority {priority})"),
-                    ("contextEngine", _) if is_selected => "contextEngine (selected)".to_owned(),
-                    (offer, _) => offer.to_owned(),
+                let offers = row.offers.iter().map(|offer| match (offer, row.priority) {
+                    (PluginOffer::Adapter, Some(priority)) => {
+                        format!("adapter (priority {priority})")
+                    }
+                    (PluginOffer::ContextEngine, _) if is_selected => {
+                        "contextEngine (selected)".to_owned()
+                    }
+                    (offer, _) => describe_offer(offer),
                 });
                 writeln!(
                     out,
@@ -160,7 +164,7 @@ impl Render for Listed {
                 )?;
             }
             if row.offers.is_empty() && row.calls_itself.is_some() {
-                writeln!(out, "    offers   nothing that this version knows")?;
+                writeln!(out, "    offers   {NOTHING}")?;
             }
             match row.sandbox {
                 Some("none") => writeln!(out, "    sandbox  {}", paint.warn("none"))?,

@@ -5,8 +5,9 @@ mod trial;
 
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
-use crate::printer::Printer;
+use crate::printer::{Printer, plain};
 use chitin_plugin::PluginSet;
+use chitin_plugin::protocol::PluginOffer;
 use chitin_runtime::{Configuration, Host, Notes, plugin_set};
 use clap::Subcommand;
 
@@ -45,6 +46,17 @@ impl Args {
             None | Some(Action::List) => list::run(host, printer),
             Some(Action::Try(args)) => trial::run(args, host, printer),
         }
+    }
+}
+
+/// What is shown of a plugin that offers nothing.
+const NOTHING: &str = "nothing";
+
+/// Describes something that a plugin offers.
+fn describe_offer(offer: &PluginOffer) -> String {
+    match offer {
+        PluginOffer::Adapter | PluginOffer::ContextEngine => offer.name().to_owned(),
+        PluginOffer::Other(name) => format!("{} (not used by this version)", plain(name, ' ')),
     }
 }
 

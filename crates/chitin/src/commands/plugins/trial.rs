@@ -1,6 +1,6 @@
 //! `chitin plugins try`.
 
-use super::{configured, until_interrupted};
+use super::{NOTHING, configured, describe_offer, until_interrupted};
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
@@ -100,13 +100,15 @@ pub(super) fn run(args: &TryArgs, host: &Host, printer: &Printer) -> Result<Exit
 
 fn steps(trial: PluginTrial) -> Vec<Step> {
     let is_not_asked = trial.adapter.is_none()
-        && matches!(&trial.greeting, Ok((handshake, _)) if handshake.offers(PluginOffer::Adapter));
+        && matches!(&trial.greeting, Ok((handshake, _)) if handshake.offers(&PluginOffer::Adapter));
     let mut steps = vec![Step::of("initialize", trial.greeting, |handshake| {
-        let offers: Vec<_> = handshake.offers.iter().map(|offer| offer.name()).collect();
-        let offers = if offers.is_empty() {
-            "nothing that this version knows".to_owned()
-        } else {
-            offers.join(", ")
+        let offers = match handshake.offers.as_slice() {
+            [] => NOTHING.to_owned(),
+            offers => offers
+                .iter()
+                .map(describe_offer)
+                .collect::<Vec<_>>()
+                .join(", "),
         };
         let version = handshake.version.as_deref().unwrap_or("no version");
         let answer = format!("{} {version}, offers {offers}", handshake.name);
