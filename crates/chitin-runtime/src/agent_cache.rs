@@ -150,6 +150,22 @@ impl ServeHost {
         self
     }
 
+    /// Gives the agents the names that plugins know them by (A8): only these know more than the directory says, and to ask one it
+    /// must be started. One start of each plugin is enough for all agents.
+    pub(crate) fn with_names_of_plugins(mut self, configuration: &Configuration) -> Self {
+        if configuration.plugins.is_empty() {
+            return self;
+        }
+        // What is wrong with a plugin is told when an agent is made.
+        let Ok(setup) = Setup::find(&self.host, &self.target, &Notes::none()) else {
+            return self;
+        };
+        for agent in &mut self.agents {
+            agent.name = setup.name_of(&self.host, Path::new(&agent.workspace));
+        }
+        self
+    }
+
     /// Tells whether the model of all agents was named.
     pub const fn names_model(&self) -> bool {
         self.model.is_some()

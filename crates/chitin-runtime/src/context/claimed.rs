@@ -2,6 +2,7 @@
 
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
+use crate::identity::name_of_directory;
 use crate::setup::{Setup, shown};
 use chitin_guard::{ReadError, ReadPolicy, Root};
 use chitin_workspace::Workspace;
@@ -64,14 +65,31 @@ impl Setup {
     /// Finds who reads the directory, without reading the workspace.
     pub fn claim(&self, host: &Host) -> Result<DirectoryClaim, RuntimeError> {
         self.check_directory(host)?;
+        self.claim_of(host, &self.directory)
+    }
+
+    fn claim_of(&self, host: &Host, directory: &Path) -> Result<DirectoryClaim, RuntimeError> {
         let options = LoadOptions {
             tolerate_unreadable: true,
             ..self.options.clone()
         };
-        claim(host, self, &self.directory, || {
-            let loaded = load(&self.directory, self.contract(), &options);
+        claim(host, self, directory, || {
+            let loaded = load(directory, self.contract(), &options);
             loaded.is_ok_and(|workspace| has_files(&workspace))
         })
+    }
+
+    /// Returns what the agent is called: by the adapter that reads its directory (A8).
+    pub fn name(&self, host: &Host) -> String {
+        self.name_of(host, &self.directory)
+    }
+
+    /// Returns what the agent of a directory is called.
+    pub(crate) fn name_of(&self, host: &Host, directory: &Path) -> String {
+        match self.claim_of(host, directory) {
+            Ok(DirectoryClaim::Adapter(definition)) => definition.name,
+            Ok(DirectoryClaim::Workspace) | Err(_) => name_of_directory(directory),
+        }
     }
 
     /// Returns where skills are looked for, once it is known who reads the directory.

@@ -59,7 +59,7 @@ impl ServedGateway {
         let (ledger, open) = ledger.map_err(|error| not_ours(error, state))?;
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
-        let agents = Arc::new(agents);
+        let agents = Arc::new(agents.with_names_of_plugins(configuration));
         let files = files(host, configuration, request.files)?;
         let channels = ChannelSet::open(host, configuration, state, notes)?;
         let mut surfaces = channels.add_to(request.surfaces);

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     target: TargetArgs,
 
-    /// The agent's name; by default that of the directory.
+    /// The artifact's name; by default that of the directory.
     #[arg(long)]
     name: Option<String>,
 

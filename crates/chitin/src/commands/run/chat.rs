@@ -15,7 +15,6 @@ use chitin_model::ModelError;
 use chitin_protocol::event::RefusedPart;
 use chitin_protocol::message::StopReason;
 use chitin_runtime::display::sentence;
-use chitin_runtime::name_of_directory;
 use chitin_store::{SessionStore, StoreError};
 use tokio::sync::mpsc;
 
@@ -80,12 +79,10 @@ pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, 
         known,
     );
     let model = &wiring.conversation.agent.parts().models[0];
+    let factory = &wiring.conversation.factory;
     printer.note(&format!(
         "{} · {} · {} · /help lists the commands",
-        plain(
-            &name_of_directory(&wiring.conversation.factory.setup.directory),
-            ' '
-        ),
+        plain(&factory.setup.name(&factory.host), ' '),
         wiring.conversation.session,
         model.full_name()
     ));

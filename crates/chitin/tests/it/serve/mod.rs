@@ -38,19 +38,30 @@ impl Serving {
     /// Starts a server for a talk's workspace, and waits until it says where it listens.
     pub(crate) fn start(talk: &Talk, more: &[&str]) -> Self {
         let command = command(&talk.env, &["serve", "--json", "--listen", "127.0.0.1:0"]);
-        Self::begin(talk, command, more)
+        Self::begin(talk, command, &talk.env.workspace(), more)
+    }
+
+    /// Starts one for another directory than the workspace.
+    pub(crate) fn start_in(talk: &Talk, directory: &std::path::Path) -> Self {
+        let command = command(&talk.env, &["serve", "--json", "--listen", "127.0.0.1:0"]);
+        Self::begin(talk, command, directory, &[])
     }
 
     /// Starts one that the environment tells where more authorities are.
     pub(crate) fn start_trusting(talk: &Talk, authorities: &std::path::Path) -> Self {
         let mut command = command(&talk.env, &["serve", "--json", "--listen", "127.0.0.1:0"]);
         command.env("NODE_EXTRA_CA_CERTS", authorities);
-        Self::begin(talk, command, &[])
+        Self::begin(talk, command, &talk.env.workspace(), &[])
     }
 
-    fn begin(talk: &Talk, mut command: Command, more: &[&str]) -> Self {
+    fn begin(
+        talk: &Talk,
+        mut command: Command,
+        directory: &std::path::Path,
+        more: &[&str],
+    ) -> Self {
         let mut process = command
-            .arg(talk.env.workspace())
+            .arg(directory)
             .args(more)
             .stdout(Stdio::piped())
             .stderr(std::fs::File::create(Self::log_file(talk)).unwrap())
