@@ -82,7 +82,7 @@ pub(crate) fn check_composed(root: &Root, policy: &ReadPolicy, findings: &mut Fi
         match LiveText::read(root, name, policy) {
             LiveText::Absent => {}
             LiveText::Unreadable(reason) => {
-                findings.about(name, unusable(name, &reason.to_string()));
+                findings.about(name, unusable(name, reason.as_ref()));
             }
             LiveText::Text(text) => {
                 let subject = Subject::new(name, FileRole::Other, &text, None);

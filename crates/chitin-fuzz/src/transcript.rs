@@ -67,7 +67,7 @@ pub fn run(data: &[u8]) {
         workspace: "/w",
         now: "t",
         now_ms: 1,
-        afresh: false,
+        new_session: false,
     };
     let mut session = match (store.open(KEY, &begin, LockMode::Refuse), &read) {
         (Ok(session), Ok(_)) => session,

@@ -115,7 +115,7 @@ impl Conversation {
             session_key: self.session.clone(),
             words: words.to_owned(),
             images: images.to_vec(),
-            afresh: new_session,
+            new_session,
             ..TurnInput::default()
         }
     }

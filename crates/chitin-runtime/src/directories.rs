@@ -259,7 +259,7 @@ pub fn adopt(
             workspace: &workspace,
             now: &Host::now(),
             now_ms: Host::now_ms(),
-            afresh: existing == Existing::Archive,
+            new_session: existing == Existing::Archive,
         };
         match new.adopt(&old, &key, &new_key, &begin) {
             Ok(_) => adoption.adopted.push(new_key),

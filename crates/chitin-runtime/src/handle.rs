@@ -150,7 +150,7 @@ impl AgentHandle {
             session_key: session,
             words: message.text,
             images: message.images,
-            afresh: message.new_session,
+            new_session: message.new_session,
             ..TurnInput::default()
         };
         let (sender, events) = mpsc::channel(WAITING_EVENTS);

@@ -1,4 +1,4 @@
-//! When a session starts afresh (R20): what `openclaw.json` says, and over it what `chitin.json5` says.
+//! When a session is reset (R20): what `openclaw.json` says, and over it what `chitin.json5` says.
 
 use crate::host::Host;
 use crate::setup::Setup;

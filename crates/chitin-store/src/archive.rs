@@ -33,7 +33,7 @@ pub struct Archived {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ArchiveReason {
-    /// Its session started afresh.
+    /// Its session was reset.
     Reset,
     /// Its session was deleted by a program that keeps transcripts.
     Deleted,

@@ -35,7 +35,7 @@ pub(crate) struct Placed {
 
 impl FileStore {
     /// Begins a session for a key, if the index says that it has the transcript that it was found to have; else returns
-    /// `None`. That transcript is put into the archive; whoever calls has its lock. If the session does not begin afresh, the
+    /// `None`. That transcript is put into the archive; whoever calls has its lock. If the session does not begin anew, the
     /// transcript is lost.
     pub(crate) fn begin(
         &self,
@@ -58,7 +58,7 @@ impl FileStore {
                     None if old.is_some() => notes.push(StoreNote::LostTranscript {
                         path: directory.path_of(compat::INDEX),
                     }),
-                    Some(name) if !begin.afresh => notes.push(StoreNote::LostTranscript {
+                    Some(name) if !begin.new_session => notes.push(StoreNote::LostTranscript {
                         path: directory.path_of(name),
                     }),
                     Some(_) | None => {}

@@ -4,7 +4,7 @@
 pub const INDEX: &str = "sessions.json";
 /// How transcripts end.
 pub const TRANSCRIPT: &str = ".jsonl";
-/// What stands in the name of a transcript whose session was started afresh; a time follows.
+/// Marks the file name of a transcript whose session was reset; a time follows.
 pub const RESET: &str = ".reset.";
 /// What stands in the name of a transcript whose session was deleted; a time follows.
 pub const DELETED: &str = ".deleted.";

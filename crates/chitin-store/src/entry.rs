@@ -144,7 +144,7 @@ impl SessionEntry {
         names::transcript(&self.session_id, self.session_file.as_deref())
     }
 
-    /// Returns what a session that starts afresh takes along: who it is, not what its turns took.
+    /// Returns what a reset session keeps: who it is, not what its turns took.
     pub(crate) fn carried_over(self) -> Self {
         Self {
             model_provider: self.model_provider,

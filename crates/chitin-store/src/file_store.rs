@@ -296,7 +296,7 @@ impl SessionStore for FileStore {
             };
             let file = match directory.file(&found.name, Open::Append) {
                 // Whatever is wrong with the old one, a new one can begin.
-                Err(StoreError::Damaged { .. }) if begin.afresh => None,
+                Err(StoreError::Damaged { .. }) if begin.new_session => None,
                 file => file?,
             };
             if let Some(file) = &file {
@@ -311,7 +311,7 @@ impl SessionStore for FileStore {
                 }
             }
             match file {
-                Some(file) if !begin.afresh => {
+                Some(file) if !begin.new_session => {
                     return self.opened(&directory, session_key, found.entry, file, notes);
                 }
                 // If there is a file, its lock is held until the new one is in place.

@@ -18,7 +18,7 @@
 //!     workspace: "/home/ada/workspace",
 //!     now: "2026-04-01T12:00:00.000Z",
 //!     now_ms: 1_775_044_800_000,
-//!     afresh: false,
+//!     new_session: false,
 //! };
 //! let mut session = store.open("agent:main:main", &begin, LockMode::Wait(1_000))?;
 //! let hello = EntryBody::Message(Message::user("Hello", begin.now_ms));

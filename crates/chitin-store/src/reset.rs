@@ -1,4 +1,4 @@
-//! When a session starts afresh (R20).
+//! When a session is reset (R20).
 
 use chitin_contract::{FutureTimes, LegacyReset, ResetReasons, ResetRules};
 use chitin_protocol::settings::ResetMode;
@@ -52,7 +52,7 @@ impl ResetType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResetPolicy {
-    /// What makes it start afresh.
+    /// What resets it.
     pub mode: ResetMode,
     /// The hour at which a day begins for sessions.
     pub at_hour: u8,

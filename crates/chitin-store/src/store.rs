@@ -68,7 +68,7 @@ pub struct Begin<'a> {
     /// The same in milliseconds since 1970.
     pub now_ms: i64,
     /// Whether a new session begins even if there is one; the old one is put into the archive.
-    pub afresh: bool,
+    pub new_session: bool,
 }
 
 /// A session that this process has open for writing.
@@ -366,10 +366,10 @@ impl StoreError {
             }
             Self::NoRoom { .. } => Some("make room on the disk; nothing that was stored is lost"),
             Self::Damaged { .. } => {
-                Some("move the file away, or start the session afresh; the old file is kept")
+                Some("move the file away, or start a new session; the old file is kept")
             }
             Self::Poisoned { .. } => Some("open the session again; it is repaired then"),
-            Self::Exists { .. } => Some("use another key, or start the session afresh"),
+            Self::Exists { .. } => Some("use another key, or start a new session"),
             Self::Io { source, .. } if is_out_of_files(source) => {
                 Some("raise the limit of open files with `ulimit -n`, or close other programs")
             }

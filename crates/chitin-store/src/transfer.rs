@@ -12,7 +12,7 @@ use std::path::Path;
 
 impl FileStore {
     /// Copies a transcript from anywhere into the store under a key: the header and every record stay as they are. The
-    /// original is only read. A session that has the key is put into the archive when the new one begins afresh, else
+    /// original is only read. A session that has the key is put into the archive if a new session begins, else
     /// nothing is done.
     pub fn import(
         &self,
@@ -51,7 +51,7 @@ impl FileStore {
         let exists = || StoreError::Exists {
             key: key.to_owned(),
         };
-        if self.find(key)?.is_some() && !begin.afresh {
+        if self.find(key)?.is_some() && !begin.new_session {
             return Err(exists());
         }
         let directory = self.made()?;
@@ -60,7 +60,7 @@ impl FileStore {
             |turn| {
                 let entry = turn.index().get(key);
                 let old = entry.and_then(SessionEntry::transcript_name);
-                if old.is_some() && !begin.afresh {
+                if old.is_some() && !begin.new_session {
                     return Err(exists());
                 }
                 // Nobody may be writing to the one that goes into the archive.
@@ -103,7 +103,7 @@ impl FileStore {
     }
 
     /// Copies a session of another store into this one under another key: every record and what the index says of it. The
-    /// other store is only read. A session that has the key already is put into the archive when the new one begins afresh,
+    /// other store is only read. A session that has the key already is put into the archive if a new session begins,
     /// else it is an error.
     pub fn adopt(
         &self,

@@ -1,4 +1,4 @@
-//! Asks a model: builds the request to bytes, sends those bytes, tells the answer while it comes.
+//! Asks a model: builds the request as bytes, sends it, and reports the reply as it arrives.
 
 use super::guarding::HeldReply;
 use super::{Durability, ModelCandidate, Running, TurnError};
@@ -16,10 +16,10 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-/// How long a model may go on after a turn was stopped.
+/// How long a model or a context engine may go on after a turn was stopped.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// What the model is asked.
+/// What is sent to a model, before it is encoded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) system: &'a str,
@@ -27,7 +27,7 @@ pub(crate) struct Question<'a> {
     pub(crate) tools: &'a [ToolSpec],
 }
 
-/// What came of it.
+/// The outcome of asking.
 pub(crate) enum ModelReply {
     /// The model answered, wholly or in part.
     Message(Box<AssistantMessage>),
@@ -58,38 +58,38 @@ impl Question<'_> {
 }
 
 impl Running<'_> {
-    /// Asks the model, and the next one on the list where that may help. Records that are still to be written are written
-    /// while the request is on its way; nothing of the answer is told before they are on the disk.
+    /// Asks the model, and the next one on the list if that may help. Pending records are written while the request is
+    /// in flight; no part of the reply is reported before they are on disk.
     pub(crate) async fn ask(&mut self, pending: Vec<EntryBody>) -> Result<ModelReply, TurnError> {
-        self.held = None;
+        self.judgement.held = None;
         let now = self.agent.parts.clock.now();
-        let mut pending = self.session.append_pending(pending, &now)?;
+        let mut pending = self.records.session.append_pending(pending, &now)?;
         if let Some(pending) = &pending {
             self.conversation.push(pending.entries());
         }
-        if self.keeper == Durability::Asker
+        if self.records.durability == Durability::Caller
             && let Some(pending) = pending.take()
         {
-            // Somebody else keeps the words: one wait for the disk does for them and for the answer.
-            self.untold.extend_from_slice(pending.entries());
+            // The caller has the message in its own log, so message and reply can share one wait for the disk.
+            self.records.unreported.extend_from_slice(pending.entries());
         }
         for reason in self.conversation.sent_anew() {
             let note = format!("the provider's cache is of less use from here on: {reason}");
             self.sink.note(&note).await;
         }
-        self.let_engine_choose().await?;
+        self.let_engine_select().await?;
         let mut attempt = 1;
         loop {
             let rules = self.agent.parts.contract.runtime.provider;
             let candidate = self.candidate();
             let mut prepared = self.question().prepare(candidate, &rules)?;
             prepared.tee = self.journal.tee();
-            self.spent.calls += 1;
+            self.progress.spent.calls += 1;
             let told = self.request_event(&prepared);
             let span = tracing::info_span!(
                 "model_call",
                 model = candidate.full_name(),
-                call = self.spent.calls,
+                call = self.progress.spent.calls,
                 attempt,
                 bytes = prepared.body.len(),
             );
@@ -101,24 +101,24 @@ impl Running<'_> {
                 .instrument(span.clone());
             let sending = async {
                 let sent = sending.await;
-                // Also of a request that never left, and of a model without a network.
+                // Also if the request never left, or the model uses no network.
                 gone_out.cancel();
                 sent
             };
             let noting = async {
                 let stored = on_disk(pending.take()).await;
-                // The first byte goes before the journal's files.
+                // The request's first byte goes out before the journal touches a file.
                 gone_out.cancelled().await;
                 self.journal_request(&prepared, None);
                 stored
             };
             let (sent, stored) = tokio::join!(sending, noting);
-            self.tell_stored(&stored?).await;
+            self.report_stored(&stored?).await;
             self.sink.tell(told).await;
             if let Err(error) = &sent {
                 let error = error.to_string();
                 self.journal.observe(TurnMoment::NotAnswered {
-                    call: self.spent.calls,
+                    call: self.progress.spent.calls,
                     error: &error,
                 });
             }
@@ -137,7 +137,7 @@ impl Running<'_> {
         }
     }
 
-    /// Waits and picks who is asked next, or gives up.
+    /// Waits before the next attempt, moves on to the next model, or gives up.
     async fn try_again(&mut self, error: ModelError, attempt: u32) -> Result<u32, TurnError> {
         let parts = &self.agent.parts;
         let another_may = match &error {
@@ -155,13 +155,13 @@ impl Running<'_> {
         };
         let (attempt, wait) = match parts.retry.wait(attempt, &error) {
             Some(wait) => (attempt + 1, wait),
-            None if another_may && self.candidate + 1 < parts.models.len() => {
-                self.candidate += 1;
+            None if another_may && self.progress.candidate + 1 < parts.models.len() => {
+                self.progress.candidate += 1;
                 (1, Duration::ZERO)
             }
             None => return Err(error.into()),
         };
-        // What a provider says may hold what it was sent; the log only says that it failed.
+        // A provider's error may quote the request, so the log only says that it failed.
         tracing::warn!(
             attempt,
             wait_ms = wait.as_millis(),
@@ -181,13 +181,13 @@ impl Running<'_> {
         }
     }
 
-    /// Says what is sent, and how much of it the provider has seen already.
+    /// Describes the request, and how much of it repeats the previous one.
     pub(super) fn request_event(&self, prepared: &Prepared) -> TurnEvent {
         let same_prefix = self
             .agent
-            .repeated_prefix(&self.session_key, &prepared.body);
+            .repeated_prefix(&self.identity.session_key, &prepared.body);
         TurnEvent::RequestSent {
-            call: self.spent.calls,
+            call: self.progress.spent.calls,
             api: prepared.api.name().to_owned(),
             bytes: prepared.body.len(),
             digest: prepared.digest.clone(),
@@ -195,16 +195,16 @@ impl Running<'_> {
         }
     }
 
-    /// Tells the answer while it comes.
+    /// Reports the reply as it arrives.
     pub(super) async fn listen(
         &mut self,
         mut stream: EventStream,
     ) -> Result<Box<AssistantMessage>, TurnError> {
         let mut heard = String::new();
-        // A reply that a rule may refuse is shown to nobody before it is whole.
+        // A reply that a rule may refuse is not shown before it is complete.
         let is_judged = self.agent.parts.guard.judges_replies();
-        self.held = is_judged.then(HeldReply::default);
-        // A model that does not heed the token must not keep us: it has one grace period, however much it still sends.
+        self.judgement.held = is_judged.then(HeldReply::default);
+        // A model that ignores the token must not hold up the turn: it has one grace period, however much it still sends.
         let cancel = self.cancel.clone();
         let over = cancelled_for(&cancel, GRACE);
         tokio::pin!(over);
@@ -217,7 +217,7 @@ impl Running<'_> {
                     biased;
                     () = &mut over => {
                         is_over = true;
-                        // What came before the end is still heard.
+                        // Events that arrived before the end still count.
                         stream.next().now_or_never().flatten()
                     }
                     event = stream.next() => event,
@@ -245,12 +245,12 @@ impl Running<'_> {
             match event {
                 StreamEvent::TextDelta { delta, .. } => {
                     heard.push_str(&delta);
-                    match &mut self.held {
+                    match &mut self.judgement.held {
                         Some(held) => held.text.push_str(&delta),
                         None => self.sink.tell(TurnEvent::TextDelta { delta }).await,
                     }
                 }
-                StreamEvent::ThinkingDelta { delta, .. } => match &mut self.held {
+                StreamEvent::ThinkingDelta { delta, .. } => match &mut self.judgement.held {
                     Some(held) => held.thinking.push_str(&delta),
                     None => self.sink.tell(TurnEvent::ThinkingDelta { delta }).await,
                 },
@@ -269,21 +269,21 @@ impl Running<'_> {
         }
     }
 
-    /// Adds time and cost to an answer, and counts it.
+    /// Adds time and cost to a reply, and counts it.
     fn priced(&mut self, mut message: AssistantMessage) -> AssistantMessage {
         message.timestamp = Some(self.agent.parts.clock.now_ms());
         if let Some(usage) = &mut message.usage {
             let cost_known = self.candidate().charge(usage);
-            self.spent.add(usage, cost_known);
+            self.progress.spent.add(usage, cost_known);
         }
         self.journal.observe(TurnMoment::Answered {
-            call: self.spent.calls,
+            call: self.progress.spent.calls,
             message: &message,
         });
         message
     }
 
-    /// Makes an answer of what was heard before it was stopped.
+    /// Makes a reply of the text that arrived before the turn was stopped.
     fn partial(&mut self, heard: String) -> AssistantMessage {
         let candidate = self.candidate();
         let content = if heard.is_empty() {
@@ -307,7 +307,7 @@ impl Running<'_> {
     }
 }
 
-/// Waits on another thread until records are on the disk.
+/// Waits until records are on disk, on another thread.
 async fn on_disk(pending: Option<PendingRecords>) -> Result<Vec<TranscriptEntry>, TurnError> {
     let Some(pending) = pending else {
         return Ok(Vec::new());
@@ -316,14 +316,26 @@ async fn on_disk(pending: Option<PendingRecords>) -> Result<Vec<TranscriptEntry>
     Ok(waited.map_err(|error| super::session::internal(&error))??)
 }
 
-/// Waits until the token has been cancelled for so long.
+/// Waits for an answer; returns nothing if the turn was stopped and the grace period is over.
+pub(super) async fn unless_stopped<T>(
+    cancel: &CancellationToken,
+    answer: impl Future<Output = T>,
+) -> Option<T> {
+    tokio::select! {
+        biased;
+        answer = answer => Some(answer),
+        () = cancelled_for(cancel, GRACE) => None,
+    }
+}
+
+/// Waits until the token has been cancelled for this long.
 async fn cancelled_for(cancel: &CancellationToken, grace: Duration) {
     cancel.cancelled().await;
     tokio::time::sleep(grace).await;
 }
 
 impl super::Agent {
-    /// Returns how many bytes of a request the session's last one had too, and remembers this one.
+    /// Returns how many leading bytes a request shares with the session's previous one, and remembers this one.
     fn repeated_prefix(&self, session_key: &str, body: &bytes::Bytes) -> Option<usize> {
         let mut last = self
             .last_body

@@ -1,4 +1,4 @@
-//! Runs the tools that an answer asks for: those that only look beside each other, the others one by one, in order.
+//! Runs the tools that a reply calls: those that only read run side by side, the others one by one, in order.
 
 use super::event_sink::EventSink;
 use super::{Running, TurnError};
@@ -14,11 +14,11 @@ use futures_util::future::{BoxFuture, join_all};
 use std::time::Instant;
 use tracing::Instrument;
 
-/// How many tools run beside each other.
+/// How many tools run side by side.
 const BESIDE: usize = 8;
-/// How much text a tool may give back.
+/// How much text a tool may return.
 const MAX_OUTPUT: usize = 256 * 1024;
-/// How long the line about an outcome is that people see.
+/// The length of the one-line summary of a result.
 const SUMMARY: usize = 200;
 
 /// A tool that has run.
@@ -29,7 +29,7 @@ struct Ran {
 }
 
 impl Running<'_> {
-    /// Runs the tools of an answer. Every call gets a result, whatever happens, so that the transcript stays valid.
+    /// Runs the tools of a reply. Every call gets a result, whatever happens, so that the transcript stays valid.
     pub(crate) async fn run_tools(&mut self, answer: &AssistantMessage) -> Result<(), TurnError> {
         let calls: Vec<ToolCallBlock> = answer.tool_calls().cloned().collect();
         let mut over = None;
@@ -46,7 +46,7 @@ impl Running<'_> {
             for call in batch {
                 let why = over
                     .clone()
-                    .or_else(|| self.spent.count(call, &self.agent.parts.limits));
+                    .or_else(|| self.progress.spent.count(call, &self.agent.parts.limits));
                 over = over.or_else(|| why.clone());
                 refused.push(why);
                 self.sink
@@ -129,9 +129,9 @@ impl Running<'_> {
         let context = CallContext {
             workspace: &parts.workspace,
             state_roots: &parts.state_roots,
-            skill_roots: &self.seen.skill_roots,
-            agent: &self.definition,
-            session_key: &self.session_key,
+            skill_roots: &self.request.prepared.skill_roots,
+            agent: &self.identity.definition,
+            session_key: &self.identity.session_key,
             call_id: &call.id,
             cancel: &self.cancel,
             max_output_bytes: MAX_OUTPUT,
@@ -145,7 +145,7 @@ impl Running<'_> {
         tokio::select! {
             biased;
             outcome = parts.tools.call(&call.name, arguments, &context) => outcome,
-            // A tool that does not heed the token must not keep us.
+            // A tool that ignores the token must not hold up the turn.
             () = async {
                 self.cancel.cancelled().await;
                 tokio::time::sleep(std::time::Duration::from_secs(3)).await;
@@ -153,7 +153,7 @@ impl Running<'_> {
         }
     }
 
-    /// Stores the results in the order of the calls, then tells of them.
+    /// Stores the results in the order of the calls, then reports them.
     async fn keep(&mut self, ran: Vec<Ran>) -> Result<(), TurnError> {
         let now_ms = self.agent.parts.clock.now_ms();
         let mut bodies = Vec::new();
@@ -193,7 +193,7 @@ impl Running<'_> {
     }
 }
 
-/// Tells of a question before it is asked.
+/// Reports an approval before it is requested.
 struct Telling<'a> {
     approver: &'a dyn Approver,
     sink: &'a EventSink,
@@ -215,7 +215,7 @@ impl Approver for Telling<'_> {
     }
 }
 
-/// Returns the arguments, if they are whole.
+/// Returns the arguments if they are complete.
 pub(super) fn usable_arguments(call: &ToolCallBlock) -> Option<serde_json::Value> {
     match &call.arguments {
         Some(arguments)

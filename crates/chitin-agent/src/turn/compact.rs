@@ -1,5 +1,6 @@
-//! Puts a conversation into a summary: the engine plans, a model writes, the record is stored.
+//! Compaction: the context engine plans, a model writes the summary, the record is stored.
 
+use super::ask::unless_stopped;
 use super::conversation::window_of;
 use super::{Agent, ModelCandidate, Running, TurnError, TurnInput, TurnReport};
 use crate::engine::{
@@ -21,14 +22,14 @@ use tokio_util::sync::CancellationToken;
 /// How many tokens a summary may have.
 const SUMMARY_TOKENS: u64 = 8_000;
 
-/// Why a conversation is put into a summary.
+/// Why a conversation is compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
     /// It fills the window.
     Full,
-    /// It will not fit with the message that opens the turn, by an estimate (C21).
+    /// By estimate, it will not fit together with the message that opens the turn (C21).
     TooMuch,
-    /// The provider refused it for its length.
+    /// The provider refused it as too long.
     Refused,
     /// The user asks for it.
     Asked,
@@ -51,12 +52,12 @@ struct ModelSummarizer<'a> {
     rules: ProviderRules,
     cancel: CancellationToken,
     now_ms: i64,
-    /// What it took, call by call.
+    /// Usage of each call.
     taken: Mutex<Vec<(Usage, bool)>>,
 }
 
 impl Running<'_> {
-    /// Puts the conversation into a summary. Returns whether anything was gained.
+    /// Compacts the conversation. Returns whether that saved anything.
     pub(crate) async fn compact(
         &mut self,
         reason: Reason,
@@ -66,11 +67,11 @@ impl Running<'_> {
         let rules = &parts.contract.runtime.history;
         let candidate = self.candidate();
         let options = self.conversation.options();
-        let records = self.seen.context.files.records.iter();
+        let records = self.request.prepared.context.files.records.iter();
         let agents_file = records
             .filter(|record| *record.name == *"AGENTS.md")
             .find_map(|record| record.content().map(|content| content.text.to_string()));
-        let before = self.conversation.tokens(&self.system);
+        let before = self.conversation.tokens(&self.request.system);
         let mut plan = PlanOptions::new(window_of(candidate), rules);
         plan.compacting = options.compacting;
         plan.agents_file = agents_file.as_deref();
@@ -79,10 +80,10 @@ impl Running<'_> {
             plan.preserved_turns = turns;
         }
         if reason == Reason::Asked {
-            // Somebody wants the room, so little is kept.
+            // The room is needed, so little is kept.
             plan.compacting.keep_recent_tokens = plan.compacting.keep_recent_tokens.min(before / 4);
         }
-        // The message that opens the turn stays, whatever is kept besides.
+        // The message that opens the turn stays, whatever else is kept.
         let (branch, unanswered) = match reason {
             Reason::Full | Reason::TooMuch => self.conversation.up_to_message(),
             Reason::Refused | Reason::Asked => (self.conversation.entries(), 0),
@@ -91,7 +92,7 @@ impl Running<'_> {
             branch,
             options: plan,
             tokens: before,
-            overhead_tokens: self.conversation.overhead(&self.system) + unanswered,
+            overhead_tokens: self.conversation.overhead(&self.request.system) + unanswered,
             when: match reason {
                 Reason::Full => When::IfNeeded,
                 Reason::TooMuch | Reason::Refused | Reason::Asked => When::Now,
@@ -105,17 +106,20 @@ impl Running<'_> {
             now_ms: parts.clock.now_ms(),
             taken: Mutex::new(Vec::new()),
         };
-        let open = self.session.get()?;
+        let open = self.records.session.get()?;
         let session = SessionRef {
             id: &open.header().id,
             key: open.key(),
-            agent: &self.definition,
+            agent: &self.identity.definition,
         };
-        let outcome = parts.engine.compact(session, &order, &summarizer).await;
+        let compacting = parts.engine.compact(session, &order, &summarizer);
+        let cancelled = Err(EngineError::Compaction(CompactError::Cancelled));
+        let outcome = unless_stopped(&self.cancel, compacting).await;
+        let outcome = outcome.unwrap_or(cancelled);
         let taken = summarizer.taken.into_inner();
         for (usage, cost_known) in taken.unwrap_or_else(PoisonError::into_inner) {
-            self.spent.calls += 1;
-            self.spent.add(&usage, cost_known);
+            self.progress.spent.calls += 1;
+            self.progress.spent.add(&usage, cost_known);
         }
         let compacted = match outcome {
             Ok(CompactionOutcome::Compacted(compacted)) => compacted,
@@ -135,8 +139,9 @@ impl Running<'_> {
             .await?;
         self.journal.observe(TurnMoment::Compacted);
         parts.source.release(&key);
-        self.marked = false;
-        self.session
+        self.records.is_marked = false;
+        self.records
+            .session
             .update(|entry| {
                 entry.compaction_count = Some(entry.compaction_count.unwrap_or(0) + 1);
             })
@@ -214,7 +219,7 @@ impl ModelSummarizer<'_> {
 }
 
 impl Agent {
-    /// Puts a session into a summary now, whatever its length. Returns nothing if there is nothing to summarise.
+    /// Compacts a session now, whatever its length. Returns nothing if there is nothing to summarise.
     pub async fn compact_session(
         &self,
         session_key: &str,
@@ -236,7 +241,7 @@ impl Agent {
         Ok(Some(TurnReport {
             stop_reason: StopReason::Stop,
             text: String::new(),
-            usage: running.spent.spending.usage,
+            usage: running.progress.spent.spending.usage,
             error: None,
             refused: None,
         }))

@@ -1,4 +1,4 @@
-//! The session's records, and what of them is sent again.
+//! The conversation: the session's records, and the history that is sent from them.
 
 use super::{ModelCandidate, Parts, TurnInput};
 use crate::history::{
@@ -18,7 +18,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 use std::collections::HashMap;
 
-/// The window of a model of which nobody knows it.
+/// The window of a model whose window is unknown.
 const COMMON_WINDOW: u64 = 128_000;
 
 /// The custom record that says which model answers (R23).
@@ -27,26 +27,26 @@ const MODEL_SNAPSHOT: &str = "model-snapshot";
 /// How the conversation is kept short.
 #[derive(Debug, Clone)]
 pub struct HistoryOptions {
-    /// When it is put into a summary.
+    /// When it is compacted.
     pub compacting: Compacting,
-    /// How many of the user's turns are sent again; none means all.
+    /// How many user turns are sent; none means all.
     pub turns: Option<usize>,
     /// The longest tool result.
     pub tool_result_chars: Option<usize>,
-    /// How old tool results are shortened; none if they are not.
+    /// How old tool results are pruned; none if they are not.
     pub pruning: Option<Pruning>,
-    /// How many of the newest turns that go are kept word by word; none leaves it to the contract.
+    /// How many of the newest compacted turns are kept verbatim; none leaves it to the contract.
     pub preserved_turns: Option<usize>,
-    /// What summaries are to look after besides.
+    /// What summaries should pay attention to.
     pub instructions: Option<String>,
-    /// How the agent writes down what it will forget, before a summary takes its place; none if it does not.
+    /// How the agent saves notes before compaction; none if it does not.
     pub flush: Option<FlushOptions>,
-    /// Puts the time before the user's messages, where that is not written down.
+    /// Adds the time to user messages that do not have it in their record.
     pub stamp: Option<MessageStamp>,
 }
 
 impl HistoryOptions {
-    /// Takes what a contract says, and nothing more.
+    /// The contract's values, without any settings.
     pub fn new(contract: &Contract) -> Self {
         Self {
             compacting: Compacting::new(&contract.runtime.history),
@@ -61,20 +61,20 @@ impl HistoryOptions {
     }
 }
 
-/// What decides how much of a session is sent again.
+/// What decides how much of a session is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryInputs<'a> {
     /// The contract's rules.
     pub rules: &'static HistoryRules,
-    /// What records look like; a message is sent as its record has it.
+    /// The rules for records; a message is sent as it was recorded.
     pub transcript: &'static TranscriptRules,
     /// How the conversation is kept short.
     pub options: &'a HistoryOptions,
-    /// Who is asked.
+    /// The model that is asked.
     pub provider: &'a str,
-    /// In which wire format; none if that is not known.
+    /// Its wire format, if known.
     pub api: Option<Api>,
-    /// How many tokens the model takes; none if that is not known.
+    /// Its context window in tokens, if known.
     pub window: Option<u64>,
     /// The time.
     pub now_ms: i64,
@@ -97,11 +97,11 @@ pub struct NextRequest {
     pub messages: Vec<Message>,
     /// Whether the conversation is so long that it is compacted before the request.
     pub compaction_due: bool,
-    /// How many tokens the model takes, or is taken to take.
+    /// The model's context window, or the one that is assumed.
     pub window: u64,
 }
 
-/// Returns the messages of the next request as a turn would send them with these words, notices of the context included.
+/// Returns the messages of the next request as a turn with this message would send them, notices of the context included.
 pub fn next_request(
     branch: &Branch,
     inputs: &HistoryInputs<'_>,
@@ -123,19 +123,19 @@ pub fn next_request(
     }
 }
 
-/// A conversation under way.
+/// The conversation of a turn in progress.
 pub(crate) struct Conversation {
     entries: Vec<TranscriptEntry>,
     assembled: Assembled,
-    /// What the last request of this turn held.
+    /// What the previous request of this turn held.
     sent: Option<Assembled>,
     window: u64,
     rules: &'static HistoryRules,
     transcript: &'static TranscriptRules,
     options: HistoryOptions,
-    /// Whether the provider's cache has gone cold since the last answer, so that old results may be shortened.
+    /// Whether the provider's cache has expired since the last reply, so that old results may be pruned.
     cold: bool,
-    /// Workspace files that have to be in it.
+    /// Workspace files that belong into it.
     files: Option<ConversationFiles>,
     call_ids: CallIdForm,
     /// How many records there were before the turn.
@@ -183,7 +183,7 @@ impl Conversation {
         conversation
     }
 
-    /// Sets the workspace files that have to be in it.
+    /// Sets the workspace files that belong into it.
     pub(crate) fn carry(&mut self, files: Option<ConversationFiles>) {
         if files.is_some() {
             self.files = files;
@@ -191,7 +191,7 @@ impl Conversation {
         }
     }
 
-    /// Returns the record that puts workspace files into it which it does not hold as they are now.
+    /// Returns a record with the workspace files that it does not hold in their current state.
     pub(crate) fn due_files(&self) -> Option<EntryBody> {
         due_record(&self.entries, self.files.as_ref()?)
     }
@@ -233,14 +233,14 @@ impl Conversation {
     pub(crate) fn push(&mut self, entries: &[TranscriptEntry]) {
         let is_summary = |entry: &TranscriptEntry| matches!(entry.body, EntryBody::Compaction(_));
         if entries.iter().any(is_summary) {
-            // There was too much, so that nothing is sent whole from here on.
+            // The conversation was too long, so no result is sent in full from here on.
             self.whole.clear();
         }
         self.entries.extend_from_slice(entries);
         self.assemble();
     }
 
-    /// Adds the newest records' results as the tools gave them, where this turn may send more of them than the transcript keeps.
+    /// Adds the newest results as the tools returned them, if this turn may send more of them than the transcript keeps.
     pub(crate) fn keep_whole(&mut self, contents: Vec<Vec<Block>>) {
         match self.rules.tool_results.own_turn {
             OwnTurnResults::AsStored => return,
@@ -258,7 +258,7 @@ impl Conversation {
         }
     }
 
-    /// Says why the request that is made now does not begin as the last one did, if so, and remembers this one.
+    /// Returns why this request does not begin as the previous one did, if so, and remembers this one.
     pub(crate) fn sent_anew(&mut self) -> Vec<&'static str> {
         let before = self.sent.replace(self.assembled.clone());
         let changes = before.map(|before| prefix_changes(&before, &self.assembled));
@@ -270,7 +270,7 @@ impl Conversation {
         &self.entries
     }
 
-    /// Returns the records before messages that nothing answers yet, and the tokens of those messages, estimated.
+    /// Returns the records before the messages that have no reply yet, and an estimate of those messages' tokens.
     pub(crate) fn up_to_message(&self) -> (&[TranscriptEntry], u64) {
         let is_open = |entry: &TranscriptEntry| match &entry.body {
             EntryBody::Message(message) => matches!(message, Message::User(_)),
@@ -307,7 +307,7 @@ impl Conversation {
         &self.options
     }
 
-    /// Returns how many tokens the next request will have, estimated from what the last one had.
+    /// Estimates the tokens of the next request from those of the last one.
     pub(crate) fn tokens(&self, system: &str) -> u64 {
         let counted = branch_tokens(&self.entries, self.rules);
         // What a provider counted includes the system prompt.
@@ -317,7 +317,7 @@ impl Conversation {
         }
     }
 
-    /// Returns how many tokens a request has besides the records, estimated.
+    /// Estimates the tokens of a request besides the records.
     pub(crate) fn overhead(&self, system: &str) -> u64 {
         let files = self.files.as_ref().filter(|_| self.assembled.files_before);
         let files = files.map_or(0, |files| {
@@ -326,7 +326,7 @@ impl Conversation {
         estimate_text(system, &self.rules.estimate) + files
     }
 
-    /// Tells whether the conversation is to be put into a summary before the model is asked (C20).
+    /// Tells whether the conversation must be compacted before the model is asked (C20).
     pub(crate) fn is_too_long(&self, system: &str, candidate: &ModelCandidate) -> bool {
         self.is_over(system, window_of(candidate))
     }
@@ -345,7 +345,7 @@ impl Conversation {
         self.is_over(system, window) || is_too_much().is_some_and(|found| found.should_compact)
     }
 
-    /// Looks whether a request with this message will fit, where the contract acts on that (C21).
+    /// Checks whether a request with this message will fit, if the contract acts on that (C21).
     pub(crate) fn preflight(&self, system: &str, prompt: &str, window: u64) -> Option<Preflight> {
         match self.rules.compaction.precheck_effect {
             PrecheckEffect::None => return None,
@@ -364,7 +364,7 @@ impl Conversation {
         (found.route != PreflightRoute::Fits).then_some(found)
     }
 
-    /// Shortens tool results because there is too much, until the turn is over. Returns how many.
+    /// Shortens tool results for the rest of the turn, because the conversation is too long. Returns how many.
     pub(crate) fn shorten_results(&mut self, window: u64) -> usize {
         let messages = &self.assembled.messages;
         let shortened = shortened_results(messages, window, &self.rules.tool_results);
@@ -378,7 +378,7 @@ impl Conversation {
         count
     }
 
-    /// Returns the tokens that are kept free in a window of this size.
+    /// Returns how many tokens stay free in a window of this size.
     pub(crate) fn reserve(&self, window: u64) -> u64 {
         let cap = self.rules.compaction.reserve_cap;
         effective_reserve(self.options.compacting.reserve_tokens, window, cap)
@@ -405,7 +405,7 @@ impl Conversation {
         }
     }
 
-    /// Returns the records that say who answers from here on, where that is new (R22, R23).
+    /// Returns the records that name the model, if it changed (R22, R23).
     pub(crate) fn model_records(&self, candidate: &ModelCandidate, now_ms: i64) -> Vec<EntryBody> {
         let (provider, model) = (candidate.model.provider(), candidate.model.name());
         let last = self
@@ -465,7 +465,7 @@ pub(crate) fn window_of(candidate: &ModelCandidate) -> u64 {
     candidate.context_window.unwrap_or(COMMON_WINDOW)
 }
 
-/// Returns how long ago the last answer came, in milliseconds.
+/// Returns the age of the last reply in milliseconds.
 fn idle(entries: &[TranscriptEntry], now_ms: i64) -> Option<u64> {
     let last = entries
         .iter()

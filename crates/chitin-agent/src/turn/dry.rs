@@ -1,4 +1,4 @@
-//! Shows a request without sending it and without writing anything.
+//! `--dry-run`: the request of a turn, without sending or writing anything.
 
 use super::ask::Question;
 use super::conversation::{Conversation, window_of};
@@ -19,21 +19,21 @@ const NO_ID: &str = "the session is new: its id is made when the turn begins, an
 /// A request that was not sent.
 #[derive(Debug, Clone)]
 pub struct DryRun {
-    /// The request, to the byte.
+    /// The exact request.
     pub prepared: Prepared,
-    /// What people should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
 impl Agent {
-    /// Builds the first request of a turn, as the context engine would have it. Nothing is sent and nothing is written, and
-    /// the engine takes nothing in. A conversation that is due to be compacted is shown before that.
+    /// Builds the first request of a turn, as the context engine would have it. Nothing is sent or written, and
+    /// the engine ingests nothing. A conversation that is due for compaction is shown as it is before that.
     pub async fn dry_run(&self, input: &TurnInput) -> Result<DryRun, TurnError> {
         let parts = &self.parts;
         let candidate = parts.models.first().ok_or(TurnError::NoModel)?;
         let now_ms = parts.clock.now_ms();
         let known = parts.store.find(&input.session_key)?;
-        let known = known.filter(|_| !input.afresh);
+        let known = known.filter(|_| !input.new_session);
         let is_stale = known.as_ref().is_some_and(|entry| {
             (parts.reset)(&ResetAsk {
                 session_key: &input.session_key,

@@ -1,4 +1,4 @@
-//! Tells whoever listens what happens. Nobody need listen.
+//! Sends a turn's events to its listener, if there is one.
 
 use chitin_protocol::event::TurnEvent;
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 /// Where events go. A slow listener slows the turn down rather than filling memory.
 pub type Events = mpsc::Sender<TurnEvent>;
 
-/// Tells events.
+/// Sends events.
 #[derive(Debug, Clone)]
 pub(crate) struct EventSink(Events);
 
@@ -17,12 +17,12 @@ impl EventSink {
         Self(events)
     }
 
-    /// Tells nobody anything.
+    /// A sink without a listener.
     pub(crate) fn mute() -> Self {
         Self(mpsc::channel(1).0)
     }
 
-    /// Tells one event. If nobody listens any more, the turn goes on.
+    /// Sends one event. If the listener is gone, the turn goes on.
     pub(crate) async fn tell(&self, event: TurnEvent) {
         let _ = self.0.send(event).await;
     }
@@ -34,7 +34,7 @@ impl EventSink {
         .await;
     }
 
-    /// Tells how far a tool is, unless the listener has too much to do already: progress is not worth waiting for.
+    /// Sends a tool's progress, unless the listener is behind: progress is not worth waiting for.
     pub(crate) fn progress(&self, call_id: &str, text: &str) {
         let _ = self.0.try_send(TurnEvent::ToolProgress {
             call_id: call_id.to_owned(),
@@ -55,7 +55,7 @@ pub(crate) fn kind_of(entry: &TranscriptEntry) -> String {
     }
 }
 
-/// Says for people what was found in a session's file.
+/// Describes what was found in a session's file.
 pub(crate) fn words_of(note: &StoreNote) -> String {
     match note {
         StoreNote::SetAside { path, bytes } => format!(

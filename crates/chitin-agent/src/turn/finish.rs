@@ -1,4 +1,4 @@
-//! The end of a turn: what went wrong is kept too, the index is brought up to date, and the listener hears how it ended.
+//! The end of a turn: failures are recorded, the index is updated, and the outcome is reported.
 
 use super::{Running, TurnError, TurnReport};
 use crate::history::first_turn_marker;
@@ -11,7 +11,7 @@ use chitin_protocol::transcript::EntryBody;
 use chitin_store::{SessionEntry, SessionTotals};
 
 impl Running<'_> {
-    /// Ends the turn. A failure of the disk is returned as an error: what it concerns was never told as stored.
+    /// Ends the turn. A failing disk is an error; records that it concerns were never reported as stored.
     pub(super) async fn finish(
         mut self,
         outcome: Result<(), TurnError>,
@@ -32,32 +32,33 @@ impl Running<'_> {
             (Some(_), _) => StopReason::Error,
             (None, true) => StopReason::Aborted,
             (None, false) => self
-                .last
+                .progress
+                .last_reply
                 .as_ref()
                 .and_then(|last| last.stop_reason.clone())
                 .unwrap_or(StopReason::Stop),
         };
         let completed = matches!(stop_reason, StopReason::Stop | StopReason::Length);
-        if completed && self.seen.mark_when_done && !self.marked {
+        if completed && self.request.prepared.mark_when_done && !self.records.is_marked {
             let now_ms = self.agent.parts.clock.now_ms();
-            let id = self.session.get()?.header().id.clone();
-            self.store(vec![first_turn_marker(now_ms, &self.run_id, &id)])
+            let id = self.records.session.get()?.header().id.clone();
+            self.store(vec![first_turn_marker(now_ms, &self.identity.run_id, &id)])
                 .await?;
         }
         if error.is_none() {
             self.tell_engine().await?;
         }
         self.update_index(&stop_reason).await?;
-        let said = self.last.as_ref();
+        let said = self.progress.last_reply.as_ref();
         let report = TurnReport {
             text: said.map_or_else(String::new, |last| last.content.text()),
-            usage: self.spent.spending.usage,
+            usage: self.progress.spent.spending.usage,
             error: error
                 .as_ref()
                 .map(ToString::to_string)
                 .or_else(|| said.and_then(|last| last.error_message.clone())),
             stop_reason,
-            refused: self.refused.take(),
+            refused: self.judgement.refused.take(),
         };
         let failed = report.error.as_deref().map(|error| ("model", error));
         self.end_journal(&report.stop_reason, failed);
@@ -66,9 +67,9 @@ impl Running<'_> {
                 stop_reason: report.stop_reason.clone(),
                 text: report.text.clone(),
                 usage: report.usage,
-                tokens_unknown: self.spent.spending.tokens_unknown,
-                cost_unknown: self.spent.spending.cost_unknown,
-                calls: self.spent.calls,
+                tokens_unknown: self.progress.spent.spending.tokens_unknown,
+                cost_unknown: self.progress.spent.spending.cost_unknown,
+                calls: self.progress.spent.calls,
                 context_tokens: self.in_window(),
                 context_window: self.candidate().context_window,
                 error: report.error.clone(),
@@ -93,13 +94,13 @@ impl Running<'_> {
             stop_reason: Some(stop_reason),
             stopped,
             error: failed.map(|(source, message)| RunError { source, message }),
-            prompt: &self.prompt.text,
+            prompt: &self.request.message.text,
             messages,
-            spending: Some(&self.spent.spending),
+            spending: Some(&self.progress.spent.spending),
         }));
     }
 
-    /// Writes into the transcript that nothing was answered, and why.
+    /// Records in the transcript that there was no reply, and why.
     async fn keep_failure(&mut self, error: &TurnError) -> Result<(), TurnError> {
         let candidate = self.candidate();
         let message = AssistantMessage {
@@ -118,9 +119,9 @@ impl Running<'_> {
             .await
     }
 
-    /// Returns how many tokens the last request had, as the provider counted them.
+    /// Returns the tokens of the last request, as the provider counted them.
     fn in_window(&self) -> Option<u64> {
-        let usage = self.last.as_ref()?.usage?;
+        let usage = self.progress.last_reply.as_ref()?.usage?;
         let sent = usage.input + usage.cache_read + usage.cache_write;
         (sent > 0).then_some(sent)
     }
@@ -133,11 +134,12 @@ impl Running<'_> {
             candidate.model.name().to_owned(),
         );
         let window = candidate.context_window;
-        let spending = self.spent.spending;
+        let spending = self.progress.spent.spending;
         let usage = spending.usage;
         let in_window = self.in_window();
         let aborted = *stop_reason == StopReason::Aborted;
-        self.session
+        self.records
+            .session
             .update(move |entry| {
                 add_spending(entry, &spending, 1);
                 entry.updated_at = now_ms;
@@ -155,19 +157,20 @@ impl Running<'_> {
             .await
     }
 
-    /// Adds to the index what a summary took that was asked for by itself.
+    /// Adds the usage of a requested compaction to the index.
     pub(super) async fn count_summary(&mut self) -> Result<(), TurnError> {
-        let spending = self.spent.spending;
-        self.session
+        let spending = self.progress.spent.spending;
+        self.records
+            .session
             .update(move |entry| add_spending(entry, &spending, 0))
             .await
     }
 }
 
-/// Adds what turns took to what the session took before.
+/// Adds the usage of turns to the session's totals.
 fn add_spending(entry: &mut SessionEntry, spending: &Spending, turns: u64) {
     let usage = &spending.usage;
-    // A session of which the index counts nothing yet either is new, or comes from a program that does not count.
+    // A session without totals is either new, or was written by a program that does not count.
     let is_new = entry.input_tokens.is_none() && entry.totals.is_none();
     let totals = entry.totals.get_or_insert_with(|| SessionTotals {
         tokens_unknown: !is_new,

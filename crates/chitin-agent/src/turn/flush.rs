@@ -1,7 +1,7 @@
-//! Lets the agent write down what it will forget, before its conversation is put into a summary (M70, M71).
+//! Memory flush: the agent saves notes before its conversation is compacted (M70, M71).
 //!
-//! It is an exchange aside: the conversation as it is, and one more message. The answers are not part of the conversation and
-//! nobody is shown them; the transcript gets one small record and no message. Whatever goes wrong, the turn goes on.
+//! It is a separate exchange: the conversation so far and one more message. The replies are not part of the conversation and
+//! are not shown; the transcript gets one small record and no message. Whatever goes wrong, the turn goes on.
 
 use super::calls::shortened;
 use super::conversation::window_of;
@@ -23,10 +23,10 @@ use chitin_workspace::state::DailyNotes;
 use serde_json::json;
 use std::sync::Arc;
 
-/// How many times the model is asked at most.
+/// The most requests of one flush.
 const MOST_CALLS: u32 = 4;
 
-/// What came of it so far.
+/// The results so far.
 #[derive(Debug, Default)]
 struct Tally {
     calls: u32,
@@ -34,22 +34,22 @@ struct Tally {
     refused: u32,
 }
 
-/// How it ended, when nothing went wrong.
+/// How it ended, if nothing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// The model has nothing more to write, or may not be asked again.
+    /// The model has no more notes, or may not be asked again.
     Done,
-    /// Somebody stopped the turn.
+    /// The turn was stopped.
     Stopped,
 }
 
 impl Running<'_> {
-    /// Lets the agent write down what it will forget, if that is due: once per summary, and once per turn at most.
+    /// Lets the agent save notes if that is due: once per compaction, and at most once per turn.
     pub(crate) async fn flush_memory(&mut self, input: &TurnInput) {
         let Some(fence) = self.due(input) else {
             return;
         };
-        self.flush_tried = true;
+        self.progress.flush_tried = true;
         let path = fence.plan.relative_path.clone();
         let mut tally = Tally::default();
         let aloud = std::mem::replace(&mut self.sink, EventSink::mute());
@@ -66,7 +66,7 @@ impl Running<'_> {
             );
             self.sink.note(&note).await;
         }
-        // Whoever stopped the turn knows why nothing more was written.
+        // Who stopped the turn needs no note.
         if let Err(error) = ended
             && !self.cancel.is_cancelled()
         {
@@ -79,27 +79,27 @@ impl Running<'_> {
         }
     }
 
-    /// Returns where the agent may write, if it is to write now.
+    /// Returns where the agent may write, if a flush is due.
     fn due(&self, input: &TurnInput) -> Option<Fence> {
         let parts = &self.agent.parts;
         let options = parts.history.flush.as_ref()?;
         let is_asked_by_somebody = input.occasion.run == RunKind::Default
-            && !is_subagent(&self.session_key, parts.contract.session_keys);
-        if self.flush_tried || self.cancel.is_cancelled() || !is_asked_by_somebody {
+            && !is_subagent(&self.identity.session_key, parts.contract.session_keys);
+        if self.progress.flush_tried || self.cancel.is_cancelled() || !is_asked_by_somebody {
             return None;
         }
         let rules = &parts.contract.runtime.memory.flush;
         let window = window_of(self.candidate());
         let figures = options.figures(Some(window), rules);
         let figures = FlushFigures {
-            // What is kept free for the answer decides when the summary comes; this comes before it.
+            // The tokens kept free for the reply decide when compaction comes; the flush comes before it.
             reserve_floor: figures.reserve_floor.max(self.conversation.reserve(window)),
             ..figures
         };
-        let open = self.session.get().ok()?;
+        let open = self.records.session.get().ok()?;
         let entry = open.entry();
         let state = FlushState {
-            tokens: self.conversation.tokens(&self.system),
+            tokens: self.conversation.tokens(&self.request.system),
             window,
             transcript_bytes: open.transcript_bytes(),
             compaction_count: entry.compaction_count.unwrap_or(0),
@@ -116,20 +116,20 @@ impl Running<'_> {
         })
     }
 
-    /// Asks, and runs what is asked for inside the fence, until the model is done.
+    /// Asks the model and runs its calls, restricted, until it is done.
     async fn write_down(
         &mut self,
         fence: &Fence,
         aloud: &EventSink,
         tally: &mut Tally,
     ) -> Result<Ending, TurnError> {
-        self.let_engine_choose().await?;
+        self.let_engine_select().await?;
         let mut messages = self.messages().to_vec();
         let now_ms = self.agent.parts.clock.now_ms();
         messages.push(Message::user(&*fence.plan.message, now_ms));
         while tally.calls < MOST_CALLS {
             let limits = &self.agent.parts.limits;
-            if let Some(limit) = self.spent.over(limits, self.cost_before) {
+            if let Some(limit) = self.progress.spent.over(limits, self.progress.cost_before) {
                 return Err(TurnError::Limit(limit));
             }
             tally.calls += 1;
@@ -154,7 +154,7 @@ impl Running<'_> {
         Ok(Ending::Done)
     }
 
-    /// Asks the model without anybody hearing the answer.
+    /// Asks the model without reporting the reply.
     async fn ask_aside(
         &mut self,
         messages: &[Message],
@@ -166,7 +166,7 @@ impl Running<'_> {
         question.messages = messages;
         let mut prepared = question.prepare(candidate, &rules)?;
         prepared.tee = self.journal.tee();
-        self.spent.calls += 1;
+        self.progress.spent.calls += 1;
         aloud.tell(self.request_event(&prepared)).await;
         let sent = candidate
             .model
@@ -178,7 +178,7 @@ impl Running<'_> {
             Err(error) => {
                 let words = error.to_string();
                 self.journal.observe(TurnMoment::NotAnswered {
-                    call: self.spent.calls,
+                    call: self.progress.spent.calls,
                     error: &words,
                 });
                 return Err(error.into());
@@ -194,7 +194,7 @@ impl Running<'_> {
         }
     }
 
-    /// Runs one call inside the fence. What is on the disk is marked at once: after a crash it is not written again.
+    /// Runs one restricted call. What is on disk is marked at once, so that it is not written again after a crash.
     async fn run_fenced(
         &mut self,
         call: &ToolCallBlock,
@@ -202,7 +202,7 @@ impl Running<'_> {
         tally: &mut Tally,
     ) -> Result<ToolResultMessage, TurnError> {
         self.journal.observe(TurnMoment::ToolCalled(call));
-        if let Some(limit) = self.spent.count(call, &self.agent.parts.limits) {
+        if let Some(limit) = self.progress.spent.count(call, &self.agent.parts.limits) {
             return Err(TurnError::Limit(limit));
         }
         let fenced = self.fenced(call, fence).await;
@@ -229,7 +229,7 @@ impl Running<'_> {
         Ok(result)
     }
 
-    /// Keeps what is to be known of it: a mark in the index, and a record that is no message.
+    /// Stores the outcome: a mark in the index, and a record that is not a message.
     async fn keep_flush(
         &mut self,
         ending: Ending,

@@ -1,4 +1,4 @@
-//! What the index says of notes that were written before a summary, so that a restart does not write them again.
+//! The index entry of a memory flush, so that a restart does not repeat it.
 
 use super::{Running, TurnError};
 use crate::compat;
@@ -7,23 +7,24 @@ use chitin_store::SessionEntry;
 use serde_json::{Value, json};
 
 impl Running<'_> {
-    /// Notes in the index that it happened.
+    /// Marks a successful flush in the index.
     pub(super) async fn mark_flushed(&mut self) -> Result<(), TurnError> {
         let now_ms = self.agent.parts.clock.now_ms();
         let mark = self.flush_rules().mark;
-        self.session
+        self.records
+            .session
             .update(move |entry| succeeded(entry, mark, now_ms))
             .await
     }
 
-    /// Notes in the index that it failed, where the release counts that. Failing to note it is told, no more.
+    /// Counts a failed flush in the index, if the release counts them. If that fails too, there is a note and no more.
     pub(super) async fn count_failure(&mut self) {
         let rules = *self.flush_rules();
         let (mark, now_ms) = (rules.mark, self.agent.parts.clock.now_ms());
         let Some(most) = rules.most_failures.filter(|_| mark == FlushMark::Outcome) else {
             return;
         };
-        let counted = self.session.update(move |entry| {
+        let counted = self.records.session.update(move |entry| {
             let failures = failures(entry) + 1;
             if failures >= u64::from(most) {
                 succeeded(entry, mark, now_ms);
@@ -48,7 +49,7 @@ impl Running<'_> {
     }
 }
 
-/// Notes that it happened for the summary that comes next.
+/// Marks the flush as done for the next compaction.
 fn succeeded(entry: &mut SessionEntry, mark: FlushMark, now_ms: i64) {
     let count = entry.compaction_count.unwrap_or(0);
     match mark {
@@ -65,14 +66,14 @@ fn succeeded(entry: &mut SessionEntry, mark: FlushMark, now_ms: i64) {
     }
 }
 
-/// Returns how many times the session had been put into a summary when it last happened, whichever release noted it.
+/// Returns the number of compactions at the last flush, whichever release wrote it.
 pub(super) fn flushed_at(entry: &SessionEntry) -> Option<u64> {
     let outcome = entry.memory_flush.as_ref();
     let later = outcome.and_then(|outcome| outcome.get("compactionCount")?.as_u64());
     later.max(entry.memory_flush_compaction_count)
 }
 
-/// Returns how many tries in a row failed.
+/// Returns how many attempts in a row failed.
 fn failures(entry: &SessionEntry) -> u64 {
     let outcome = entry.memory_flush.as_ref();
     let count = outcome.and_then(|outcome| outcome.get("failureCount"));

@@ -1,7 +1,7 @@
-//! The tools as they are while an agent writes down what it will forget: it may look, and it may append to one file.
+//! The tools during a memory flush: the agent may read, and append to one file.
 //!
-//! The model is told of the same tools as ever, because what it is told of stands first in what providers cache. What a call
-//! may do is decided here, and a refusal is text that the model reads.
+//! The model sees the same tool definitions as ever, because they come first in what providers cache. What a call
+//! may do is decided here; a refusal is text for the model.
 
 use super::Running;
 use super::calls::usable_arguments;
@@ -23,10 +23,10 @@ pub(super) struct Fence {
     pub(super) plan: Arc<FlushPlan>,
 }
 
-/// What came of a call.
+/// The result of a call.
 pub(super) struct Fenced {
     pub(super) outcome: ToolOutcome,
-    /// How many lines are new in the file.
+    /// How many lines were added to the file.
     pub(super) lines: usize,
 }
 
@@ -37,12 +37,12 @@ impl From<ToolOutcome> for Fenced {
 }
 
 impl Running<'_> {
-    /// Tells whether the policy lets the agent write at all.
+    /// Tells whether the tool policy lets the agent write at all.
     pub(super) fn may_write(&self) -> bool {
         self.agent.parts.tools.get(WRITE_TOOL).is_some()
     }
 
-    /// Runs a call inside the fence.
+    /// Runs a call, restricted.
     pub(super) async fn fenced(&self, call: &ToolCallBlock, fence: &Fence) -> Fenced {
         let parts = &self.agent.parts;
         let Some(tool) = parts.tools.get(&call.name) else {
@@ -51,7 +51,7 @@ impl Running<'_> {
         match tool.spec().name.as_str() {
             WRITE_TOOL => {
                 let Some(arguments) = usable_arguments(call) else {
-                    // The usual way says what is wrong with them; nothing is run.
+                    // The regular path reports what is wrong with them; nothing runs.
                     return self.outcome(call, None).await.into();
                 };
                 if let Some(by) = parts.guard.tool_call(&arguments) {
@@ -103,7 +103,7 @@ impl Fence {
     }
 }
 
-/// Says how many lines.
+/// Describes a number of lines.
 pub(super) fn lines(count: usize) -> String {
     match count {
         1 => "1 line".to_owned(),

@@ -1,9 +1,9 @@
-//! The rules of the workspace at both ends of a turn: a message that is not let in, a reply that is not let out.
+//! The workspace's rules at both ends of a turn: refused messages and refused replies.
 //!
-//! What was refused is not kept: the transcript says that something was refused, by which rule, and how long it was.
+//! Refused text is not kept: the transcript says that something was refused, by which rule, and how long it was.
 
 use super::event_sink::{EventSink, kind_of};
-use super::resume::Earlier;
+use super::resume::Resumed;
 use super::session::SessionHandle;
 use super::{Agent, Running, Steer, TurnError, TurnInput, TurnReport};
 use crate::compat;
@@ -24,7 +24,7 @@ pub(crate) struct HeldReply {
 }
 
 impl Agent {
-    /// Lets a message in, or says why not. One whose turn began before is in the transcript already and goes on.
+    /// Admits a message, or returns why not. If its turn began earlier, it is in the transcript already and goes on.
     pub(super) fn admit(&self, input: &TurnInput) -> Result<Admission, Box<RuleRefusal>> {
         let parts = &self.parts;
         let message = GuardedMessage {
@@ -38,7 +38,7 @@ impl Agent {
             let began = input.key.as_deref().is_some_and(|key| {
                 let branch = parts.store.read(&input.session_key);
                 branch.is_ok_and(|branch| {
-                    Earlier::find(&branch.entries, key, message.now_ms).is_some()
+                    Resumed::find(&branch.entries, key, message.now_ms).is_some()
                 })
             });
             if began {
@@ -49,7 +49,7 @@ impl Agent {
         })
     }
 
-    /// Says which of several messages the rules would refuse if one turn took them together. Nothing is counted.
+    /// Returns which of several messages the rules would refuse if one turn took them together. Nothing is counted.
     pub fn foresee_refusals(&self, messages: &[(&str, MessageOrigin)]) -> Vec<bool> {
         let parts = &self.parts;
         let agent = parts.source.definition();
@@ -68,7 +68,20 @@ impl Agent {
         foreseen.iter().map(Option::is_some).collect()
     }
 
-    /// Ends a turn whose message was not let in. No model is asked, and nothing of the message is kept.
+    /// Tells whether the rules would refuse a message that takes the place of its session's running turn. Nothing is counted.
+    pub fn foresee_refusal_of_interrupt(&self, text: &str, origin: &MessageOrigin) -> bool {
+        let parts = &self.parts;
+        let message = GuardedMessage {
+            whole: text,
+            origin,
+            agent: &parts.source.definition(),
+            now_ms: parts.clock.now_ms(),
+            joins: true,
+        };
+        parts.guard.foresee(&[message]).iter().any(Option::is_some)
+    }
+
+    /// Ends a turn whose message was refused. No model is asked, and nothing of the message is kept.
     pub(super) async fn refuse(
         &self,
         input: &TurnInput,
@@ -84,8 +97,8 @@ impl Agent {
             workspace: &parts.workspace.to_string_lossy(),
             now: &now,
             now_ms,
-            // A message that does not count begins no new session either.
-            afresh: false,
+            // A refused message starts no new session either.
+            new_session: false,
         };
         let mut session = SessionHandle::open(parts, &input.session_key, &begin, cancel).await?;
         let open = session.get()?;
@@ -176,14 +189,14 @@ impl Agent {
 }
 
 impl Running<'_> {
-    /// Judges an answer. One that passes is told, if it was held back; in place of one that does not, a refusal is told and
+    /// Judges a reply. One that passes is reported if it was held back; otherwise a refusal is reported and
     /// kept, and none of its tool calls run.
     pub(super) async fn judged(
         &mut self,
         mut answer: AssistantMessage,
     ) -> (AssistantMessage, Option<EntryBody>) {
         let guard = &self.agent.parts.guard;
-        let held = self.held.take();
+        let held = self.judgement.held.take();
         let text = answer.content.text();
         let streamed = held.as_ref().map_or("", |held| held.text.as_str());
         let refusal = guard.reply(&text).or_else(|| guard.reply(streamed));
@@ -199,7 +212,7 @@ impl Running<'_> {
         let record = record(part, &by, length, None, now_ms);
         let said = sentence(part, &by);
         answer.content = Content::Blocks(vec![Block::text(said.clone())]);
-        // What the provider keeps of the answer is not what this conversation holds.
+        // The reply as the provider stored it is not what this conversation holds.
         answer.response_id = None;
         if !matches!(
             answer.stop_reason,
@@ -218,11 +231,11 @@ impl Running<'_> {
             })
             .await;
         self.sink.tell(TurnEvent::TextDelta { delta: said }).await;
-        self.refused = Some((part, by));
+        self.judgement.refused = Some((part, by));
         (answer, Some(record))
     }
 
-    /// Tells a reply that was held back and may go. Thoughts are judged too: those that are refused are not shown.
+    /// Reports a reply that was held back and passed. Thoughts are judged too: refused ones are not shown.
     async fn tell_held(&self, held: HeldReply, answer: &mut AssistantMessage) {
         if !held.thinking.is_empty() {
             if self.agent.parts.guard.reply(&held.thinking).is_none() {
@@ -241,7 +254,7 @@ impl Running<'_> {
         }
     }
 
-    /// Judges a message that came while the turn ran; of a refused one a record comes back.
+    /// Judges a message that arrived during the turn; returns a record if it is refused.
     pub(super) async fn judge_steered(
         &mut self,
         steer: &Steer,
@@ -259,7 +272,7 @@ impl Running<'_> {
         let message = GuardedMessage {
             whole: &steer.words,
             origin: &origin,
-            agent: &self.definition,
+            agent: &self.identity.definition,
             now_ms,
             joins: true,
         };
@@ -291,7 +304,7 @@ fn length_of(origin: &MessageOrigin, words: &str) -> usize {
     }
 }
 
-/// Makes the record of a refusal, which no model is sent.
+/// Makes the record of a refusal, which is not sent to any model.
 fn record(
     part: RefusedPart,
     by: &RuleRefusal,

@@ -1,4 +1,4 @@
-//! What a turn is about: somebody's words, and the message that they become.
+//! The input of a turn, and the message that it becomes.
 
 use super::{Steer, Steering};
 use crate::compat;
@@ -7,44 +7,44 @@ use crate::source::Occasion;
 use chitin_protocol::message::{Block, Content, Extra, ImageBlock, Message, UserMessage};
 use serde_json::Value;
 
-/// What a turn is about.
+/// The input of a turn.
 #[derive(Debug, Clone, Default)]
 pub struct TurnInput {
     /// The session.
     pub session_key: String,
-    /// Somebody's words.
+    /// The message.
     pub words: String,
-    /// Pictures that go with them.
+    /// Images that belong to it.
     pub images: Vec<ImageBlock>,
-    /// Whether a new session begins.
-    pub afresh: bool,
-    /// The turn's name in the eyes of whoever asks for it. Asked for again under the same name, as after a crash, the turn
-    /// goes on where the transcript ends, and one that is over is not run again.
+    /// Whether the session is reset first.
+    pub new_session: bool,
+    /// The caller's key for the turn. Asked for again under the same key, as after a crash, the turn continues where the
+    /// transcript ends; a finished one does not run again.
     pub key: Option<String>,
-    /// Where the words come from, when no person said them.
+    /// The origin of the message, if no person sent it.
     pub provenance: Option<Value>,
     /// What starts the turn.
     pub occasion: Occasion,
-    /// The way in for words that come while the turn runs.
+    /// Takes messages that arrive during the turn.
     pub steering: Option<Steering>,
-    /// Who keeps the words until the turn is over.
-    pub keeper: Durability,
+    /// Who keeps the message safe until the turn is over.
+    pub durability: Durability,
     /// Who sent the message, for the rules of the workspace. By default the owner did.
     pub origin: MessageOrigin,
 }
 
-/// Who keeps somebody's words until the turn is over.
+/// Who keeps the message safe until the turn is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// The transcript alone: the words are on the disk before anything of the answer is told.
+    /// The transcript alone: the message is on disk before any part of the reply is reported.
     #[default]
     Transcript,
-    /// Whoever asks for the turn, under its name: the words are on the disk together with the answer, at the latest.
-    Asker,
+    /// The caller, under the turn's key: the message reaches the disk with the reply at the latest.
+    Caller,
 }
 
 impl TurnInput {
-    /// Makes the message of somebody's words, as they are sent.
+    /// Makes the message, with its text as it is sent.
     pub(super) fn message(&self, words: String, now_ms: i64) -> Message {
         let steer = Steer {
             words,
@@ -57,7 +57,7 @@ impl TurnInput {
     }
 }
 
-/// Makes the message of somebody's words.
+/// Makes a message.
 pub(super) fn message_of(steer: Steer, now_ms: i64) -> Message {
     let content = if steer.images.is_empty() {
         Content::Text(steer.words)

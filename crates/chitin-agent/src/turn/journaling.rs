@@ -1,4 +1,4 @@
-//! What the journal is told. The beginning of a turn is told late: nothing stands before the first byte to the provider.
+//! Entries in the journal. The start of a turn is entered late, so that nothing delays the request's first byte.
 
 use super::Running;
 use crate::journal::{self, RequestSent, RunStarted, RunSurroundings, TurnMoment};
@@ -6,29 +6,29 @@ use chitin_model::Prepared;
 use chitin_protocol::message::Message;
 
 impl Running<'_> {
-    /// Tells how the turn began, once.
+    /// Enters how the turn began, once.
     pub(super) fn open_journal(&mut self) {
-        if self.journal_open || self.journal.is_off() {
+        if self.progress.is_journaled || self.journal.is_off() {
             return;
         }
-        self.journal_open = true;
+        self.progress.is_journaled = true;
         let parts = &self.agent.parts;
         let candidate = &parts.models[0];
-        let fragments = journal::fragments::record(&self.context);
+        let fragments = journal::fragments::record(&self.request.context);
         self.journal.observe(TurnMoment::RunStarted(&RunStarted {
-            run_id: &self.run_id,
-            session_id: &self.session_id,
-            session_key: &self.session_key,
+            run_id: &self.identity.run_id,
+            session_id: &self.identity.session_id,
+            session_key: &self.identity.session_key,
             agent_id: &parts.agent_id,
             workspace: &parts.workspace,
-            session_file: Some(&self.transcript),
+            session_file: Some(&self.identity.transcript),
             provider: candidate.model.provider(),
             model: candidate.model.name(),
             api: candidate.model.api(),
             thinking: candidate.thinking.as_deref(),
             tools: &self.agent.specs,
-            trigger: self.trigger.as_str(),
-            channel: self.channel.as_deref(),
+            trigger: self.identity.trigger.as_str(),
+            channel: self.identity.channel.as_deref(),
             contract: parts.contract.name,
             surroundings: &RunSurroundings {
                 version: &parts.surroundings.version,
@@ -38,46 +38,46 @@ impl Running<'_> {
             },
         }));
         let messages = self.conversation.messages();
-        let messages = &messages[..self.prompt.before.min(messages.len())];
+        let messages = &messages[..self.request.message.before.min(messages.len())];
         self.journal.observe(TurnMoment::SessionLoaded {
             messages,
-            system: &self.system,
+            system: &self.request.system,
         });
         self.journal
             .observe(TurnMoment::SessionSanitized { messages });
         self.journal
             .observe(TurnMoment::SessionLimited { messages });
         self.journal.observe(TurnMoment::PromptBefore {
-            prompt: &self.prompt.text,
+            prompt: &self.request.message.text,
             messages,
         });
         self.journal.observe(TurnMoment::PromptImages {
-            prompt: &self.prompt.text,
+            prompt: &self.request.message.text,
             messages,
-            images: self.prompt.images,
+            images: self.request.message.images,
         });
     }
 
-    /// Tells that a request is on its way: one of the conversation, or one aside with messages of its own.
+    /// Enters a request: one of the conversation, or a separate one with messages of its own.
     pub(super) fn journal_request(&mut self, prepared: &Prepared, aside: Option<&[Message]>) {
         if self.journal.is_off() {
             return;
         }
         self.open_journal();
         let candidate = self.candidate();
-        let chosen = aside.or(self.chosen.as_deref());
+        let chosen = aside.or(self.request.selected.as_deref());
         let messages = chosen.unwrap_or_else(|| self.conversation.messages());
         self.journal.observe(TurnMoment::RequestSent(&RequestSent {
-            call: self.spent.calls,
+            call: self.progress.spent.calls,
             provider: candidate.model.provider(),
             model: candidate.model.name(),
             prepared,
-            system: &self.system,
+            system: &self.request.system,
             messages,
-            before_prompt: self.prompt.before,
+            before_prompt: self.request.message.before,
             tools: &self.agent.specs,
-            prompt: &self.prompt.text,
-            images: self.prompt.images,
+            prompt: &self.request.message.text,
+            images: self.request.message.images,
             max_tokens: candidate.max_tokens,
             leaf: self.conversation.leaf(),
             sent_at: self.agent.parts.clock.now_ms(),

@@ -1,8 +1,8 @@
-//! One turn: context → model → tools → transcript, told as events while it happens.
+//! One turn: context → model → tools → transcript, reported as events.
 //!
-//! Reading order: [`Agent::turn`] and the two functions below it are the whole flow. `running.rs` is how a turn begins and `finish.rs` how it
-//! ends; `ask.rs` asks a model, `calls.rs` runs tools, `records.rs` and `session.rs` keep records, `conversation.rs` decides what of them is
-//! sent again, `flush.rs` lets the agent write down what it will forget before `compact.rs` puts them into a summary.
+//! Reading order: [`Agent::turn`] and the two functions below it are the whole flow. `running.rs` begins a turn and `finish.rs` ends
+//! it; `ask.rs` asks a model, `calls.rs` runs tools, `records.rs` and `session.rs` store records, `conversation.rs` decides which of them
+//! are sent, `flush.rs` lets the agent save notes before `compact.rs` replaces them by a summary.
 
 mod ask;
 mod calls;
@@ -51,15 +51,15 @@ use tracing::Instrument;
 /// Runs turns.
 pub struct Agent {
     pub(crate) parts: Parts,
-    /// What the model is told of the tools: the same bytes on every turn.
+    /// The tool definitions: the same bytes on every turn.
     pub(crate) specs: Vec<ToolSpec>,
     lanes: Lanes,
-    /// The last request of each session, to see how much of it the next one repeats.
+    /// The last request, to see how much of it the next one of its session repeats.
     pub(crate) last_body: Mutex<Option<(String, bytes::Bytes)>>,
 }
 
 impl Agent {
-    /// Makes an agent of its parts.
+    /// Makes an agent from its parts.
     pub fn new(parts: Parts) -> Self {
         Self {
             specs: parts.tools.specs().cloned().collect(),
@@ -73,7 +73,7 @@ impl Agent {
         self.lanes.enter(session_key).await
     }
 
-    /// Returns what the model is told of the tools.
+    /// Returns the tool definitions.
     pub fn specs(&self) -> &[ToolSpec] {
         &self.specs
     }
@@ -83,10 +83,10 @@ impl Agent {
         &self.parts
     }
 
-    /// Runs a turn and tells what happens.
+    /// Runs a turn and reports its events.
     ///
-    /// Stop it by the token: the partial answer is then kept and marked. Do not drop the future in the middle: records that
-    /// were being written would still be written, but nobody would hear of it.
+    /// Stop it by the token: the partial reply is then kept and marked. Do not drop the future before it is done: records that
+    /// were being written would still be written, without being reported.
     pub async fn turn(
         &self,
         input: TurnInput,
@@ -113,7 +113,7 @@ impl Agent {
         sink: EventSink,
         cancel: CancellationToken,
     ) -> Result<TurnReport, TurnError> {
-        // Held until the turn is over: it counts as under way so long.
+        // Held until the turn is over: limits count it until then.
         let _admission = match self.admit(input) {
             Ok(admission) => admission,
             Err(refusal) => return self.refuse(input, *refusal, sink, &cancel).await,
@@ -123,7 +123,7 @@ impl Agent {
         let (outcome, late) = {
             let conversing = running.converse(input);
             tokio::pin!(conversing);
-            // The token stops the turn in an orderly way; dropping it here would lose the session.
+            // The token stops the turn in order; dropping the future would lose the session.
             tokio::select! {
                 outcome = &mut conversing => (outcome, false),
                 () = tokio::time::sleep(self.parts.limits.time) => {
@@ -145,8 +145,8 @@ impl Agent {
 impl Running<'_> {
     /// Asks and runs tools until the model has nothing more to do.
     async fn converse(&mut self, input: &TurnInput) -> Result<(), TurnError> {
-        let mut pending = match self.earlier.take() {
-            Some(earlier) => match self.go_on(earlier).await {
+        let mut pending = match self.records.resumed.take() {
+            Some(earlier) => match self.resume(earlier).await {
                 Some(pending) => pending,
                 None => return Ok(()),
             },
@@ -155,10 +155,10 @@ impl Running<'_> {
         let mut opens = true;
         loop {
             self.flush_memory(input).await;
-            // Whoever stopped the turn while notes were written does not want to wait for a summary either.
+            // A turn that was stopped during the flush does not wait for compaction either.
             let is_too_long = || {
                 let conversation = &self.conversation;
-                conversation.is_too_long(&self.system, self.candidate())
+                conversation.is_too_long(&self.request.system, self.candidate())
             };
             if !self.cancel.is_cancelled() && is_too_long() {
                 self.store(std::mem::take(&mut pending)).await?;
@@ -167,7 +167,11 @@ impl Running<'_> {
             if std::mem::take(&mut opens) {
                 self.recover_before(&mut pending).await?;
             }
-            if let Some(limit) = self.spent.over(&self.agent.parts.limits, self.cost_before) {
+            if let Some(limit) = self
+                .progress
+                .spent
+                .over(&self.agent.parts.limits, self.progress.cost_before)
+            {
                 self.store(pending).await?;
                 return Err(TurnError::Limit(limit));
             }
@@ -187,8 +191,8 @@ impl Running<'_> {
             let stored = EntryBody::Message(Message::Assistant(answer.clone()));
             self.store(std::iter::once(stored).chain(refused).collect())
                 .await?;
-            self.tell_said(&answer).await;
-            self.last = Some(answer.clone());
+            self.report_reply(&answer).await;
+            self.progress.last_reply = Some(answer.clone());
             if is_refused {
                 return Ok(());
             }
@@ -207,12 +211,12 @@ impl Running<'_> {
                 if !wants_tools && came.is_empty() {
                     return Ok(());
                 }
-                let bodies = self.heard(came, input).await;
+                let bodies = self.steered(came, input).await;
                 let is_message = |body: &EntryBody| matches!(body, EntryBody::Message(_));
                 if wants_tools || bodies.iter().any(is_message) {
                     break bodies;
                 }
-                // All that came was refused: the model has nothing to answer.
+                // All new messages were refused, so there is nothing to answer.
                 self.store(bodies).await?;
             };
         }

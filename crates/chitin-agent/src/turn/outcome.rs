@@ -1,4 +1,4 @@
-//! What a turn comes to: a report, or why there is none.
+//! The outcome of a turn: a report or an error.
 
 use crate::source::SourceError;
 use chitin_model::ModelError;
@@ -6,7 +6,7 @@ use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_protocol::message::{StopReason, Usage};
 use chitin_store::StoreError;
 
-/// How a turn went wrong before, or beside, the model's answer.
+/// Why a turn failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
     /// There is no context.
@@ -29,12 +29,12 @@ pub enum TurnError {
     Internal(String),
 }
 
-/// What a turn came to.
+/// The outcome of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnReport {
     /// Why it ended.
     pub stop_reason: StopReason,
-    /// The last answer's text.
+    /// The text of the last reply.
     pub text: String,
     /// Tokens and cost of all calls.
     pub usage: Usage,

@@ -1,4 +1,4 @@
-//! What an agent is made of.
+//! The parts of an agent.
 
 use super::HistoryOptions;
 use crate::clock::{Clock, SystemClock};
@@ -22,18 +22,18 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How long to wait for a session that another process has open, when nobody says.
+/// How long to wait by default for a session that another process has open.
 const LOCK_WAIT_MS: u64 = 30_000;
-/// How many tokens an answer may have when nobody says.
+/// How many tokens a reply may have by default.
 const COMMON_ANSWER: u64 = 8_192;
 
-/// Everything that an agent is made of. The parts are handed in; nothing is looked up.
+/// Everything that an agent needs. The parts are passed in; nothing is looked up.
 pub struct Parts {
     /// The contract.
     pub contract: &'static Contract,
     /// The workspace.
     pub workspace: PathBuf,
-    /// Where Chitin and OpenClaw keep settings, keys and sessions: closed to all tools.
+    /// Where Chitin and OpenClaw keep settings, keys and sessions. No tool can reach them.
     pub state_roots: Vec<PathBuf>,
     /// The agent's id.
     pub agent_id: String,
@@ -45,34 +45,34 @@ pub struct Parts {
     pub models: Vec<ModelCandidate>,
     /// The tools.
     pub tools: Arc<Toolbox>,
-    /// Judges messages, replies and tool calls by the workspace's own rules.
+    /// Judges messages, replies and tool calls by the workspace's rules.
     pub guard: Arc<dyn MessageGuard>,
-    /// Who is asked for permission.
+    /// Decides approvals.
     pub approver: Arc<dyn Approver>,
-    /// Time and names.
+    /// Time and unique ids.
     pub clock: Arc<dyn Clock>,
     /// What a turn may take at most.
     pub limits: TurnLimits,
-    /// Who decides what of a conversation is sent again.
+    /// Selects the messages that are sent.
     pub engine: Arc<dyn ContextEngine>,
     /// How the conversation is kept short.
     pub history: HistoryOptions,
-    /// When a session starts afresh.
+    /// When a session is reset.
     pub reset: Arc<dyn Fn(&ResetAsk<'_>) -> bool + Send + Sync>,
-    /// When a model is asked again after a failure that may pass.
+    /// When a model is asked again after a temporary failure.
     pub retry: RetryPolicy,
     /// How long to wait for a session that another process has open, in milliseconds.
     pub lock_wait_ms: u64,
-    /// Makes the journal of a turn.
+    /// Makes a turn's journal.
     pub journal: Arc<dyn Fn() -> Journal + Send + Sync>,
     /// What the journal says about the program around it.
     pub surroundings: TurnEnvironment,
 }
 
 impl Parts {
-    /// Makes an agent's parts of what it cannot do without; the rest has defaults. The contract is `canonical`, there are no
-    /// tools and no rules, nobody is asked for permission, sessions never start afresh by themselves, and nothing is
-    /// recorded but the transcript. Change any of them before [`super::Agent::new`].
+    /// Makes parts from those without a default. The contract is `canonical`, there are no
+    /// tools and no rules, approvals are denied, sessions are never reset, and nothing is
+    /// recorded but the transcript. Any of them can be changed before [`super::Agent::new`].
     pub fn new(
         source: Arc<dyn ContextSource>,
         model: Arc<dyn Model>,
@@ -111,7 +111,7 @@ impl Parts {
     }
 }
 
-/// There is no person who could be asked for permission.
+/// Denies every approval, because there is no one to ask.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoApprover;
 
@@ -130,10 +130,10 @@ pub struct TurnEnvironment {
     pub invocation: Vec<String>,
 }
 
-/// Works out what an answer cost; nothing where the model's price is unknown.
+/// Calculates the cost of a reply; none if the price of the model is unknown.
 pub type PriceOf = Arc<dyn Fn(&Usage) -> Option<CostShares> + Send + Sync>;
 
-/// What decides whether a session starts afresh.
+/// The facts that decide whether a session is reset.
 #[derive(Debug, Clone, Copy)]
 pub struct ResetAsk<'a> {
     /// The session.
@@ -144,27 +144,27 @@ pub struct ResetAsk<'a> {
     pub now_ms: i64,
 }
 
-/// A model with what is known of it.
+/// A model with what is known about it.
 #[derive(Clone)]
 pub struct ModelCandidate {
     /// The model.
     pub model: Arc<dyn Model>,
-    /// How many tokens it takes in all.
+    /// Its context window in tokens.
     pub context_window: Option<u64>,
-    /// How many tokens an answer may have.
+    /// How many tokens a reply may have.
     pub max_tokens: u64,
-    /// Works out what an answer cost; nothing where the model's price is unknown.
+    /// Calculates the cost of a reply; none if the price of the model is unknown.
     pub price: PriceOf,
-    /// How deeply to think.
+    /// The thinking level.
     pub thinking: Option<String>,
-    /// How long the provider keeps the prefix.
+    /// How long the provider caches the prefix.
     pub retention: Retention,
     /// Fields that the user adds to the body.
     pub extra: Map<String, Value>,
 }
 
 impl ModelCandidate {
-    /// Takes a model of which nothing more is known.
+    /// A model of which nothing more is known.
     pub fn new(model: Arc<dyn Model>) -> Self {
         Self {
             model,
@@ -182,7 +182,7 @@ impl ModelCandidate {
         format!("{}/{}", self.model.provider(), self.model.name())
     }
 
-    /// Writes into the usage of an answer what it cost; tells whether that is known. Without a count of tokens it is known
+    /// Writes the cost into the usage of a reply; tells whether it is known. Without a token count it is known
     /// only of a model that costs nothing.
     pub(crate) fn charge(&self, usage: &mut Usage) -> bool {
         let known = if is_counted(usage) {

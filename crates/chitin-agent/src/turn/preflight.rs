@@ -1,4 +1,4 @@
-//! Looks before the message that opens a turn is sent, and makes room if it will not fit (C21).
+//! Before the message that opens a turn is sent: makes room if it will not fit (C21).
 
 use super::compact::Reason;
 use super::conversation::window_of;
@@ -6,24 +6,27 @@ use super::{Running, TurnError};
 use crate::history::PreflightRoute;
 use chitin_protocol::transcript::EntryBody;
 
-/// How often a conversation is compacted for one message.
+/// How many times a conversation is compacted for one message.
 const MOST_COMPACTIONS: u32 = 3;
 
 impl Running<'_> {
-    /// Makes room for a message that is still to be sent, where the contract says so. What does not fit even then is sent nevertheless: the
-    /// estimate has a margin, and the provider knows.
+    /// Makes room for the message if the contract says so. One that does not fit even then is sent nevertheless: the
+    /// estimate has a margin, and the provider knows exactly.
     pub(super) async fn recover_before(
         &mut self,
         pending: &mut Vec<EntryBody>,
     ) -> Result<(), TurnError> {
         let window = window_of(self.candidate());
-        let mut prompt = self.prompt.text.clone();
+        let mut prompt = self.request.message.text.clone();
         let mut shortened = 0;
         for _ in 0..MOST_COMPACTIONS {
             if self.cancel.is_cancelled() {
                 break;
             }
-            let Some(found) = self.conversation.preflight(&self.system, &prompt, window) else {
+            let Some(found) = self
+                .conversation
+                .preflight(&self.request.system, &prompt, window)
+            else {
                 break;
             };
             if found.route == PreflightRoute::TruncateToolResultsOnly {
@@ -33,7 +36,7 @@ impl Running<'_> {
                     continue;
                 }
             }
-            // The message is on the disk before a model is asked for a summary; from then on it is part of the conversation.
+            // The message is stored before a model is asked for a summary; from then on it is part of the conversation.
             self.store(std::mem::take(pending)).await?;
             prompt.clear();
             if !self.compact(Reason::TooMuch, None).await? {

@@ -1,7 +1,7 @@
-//! The records of a turn: made of what came in and what was answered, put on the disk, then told.
+//! The records of a turn: made from messages and replies, stored, then reported.
 
 use super::input::message_of;
-use super::resume::Earlier;
+use super::resume::Resumed;
 use super::{Running, Steer, TurnError, TurnInput, event_sink};
 use crate::compat;
 use chitin_protocol::event::TurnEvent;
@@ -9,13 +9,13 @@ use chitin_protocol::message::{AssistantMessage, Message};
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 
 impl Running<'_> {
-    /// Goes on with a turn that was asked for before; nothing comes back when it is over.
-    pub(super) async fn go_on(&mut self, earlier: Earlier) -> Option<Vec<EntryBody>> {
+    /// Continues a turn that began earlier; returns nothing if it is already over.
+    pub(super) async fn resume(&mut self, earlier: Resumed) -> Option<Vec<EntryBody>> {
         for answer in &earlier.said {
-            self.tell_said(answer).await;
+            self.report_reply(answer).await;
         }
         if earlier.is_done() {
-            self.last = earlier.said.into_iter().next_back();
+            self.progress.last_reply = earlier.said.into_iter().next_back();
             return None;
         }
         let now_ms = self.agent.parts.clock.now_ms();
@@ -25,8 +25,8 @@ impl Running<'_> {
         Some(bodies)
     }
 
-    /// Makes records of words that came while the turn ran. They say which turn heard them.
-    pub(super) async fn heard(&mut self, came: Vec<Steer>, input: &TurnInput) -> Vec<EntryBody> {
+    /// Makes records of messages that arrived during the turn. They name the turn that took them.
+    pub(super) async fn steered(&mut self, came: Vec<Steer>, input: &TurnInput) -> Vec<EntryBody> {
         let now_ms = self.agent.parts.clock.now_ms();
         let mut bodies = Vec::new();
         for steer in came {
@@ -49,44 +49,44 @@ impl Running<'_> {
         bodies
     }
 
-    /// Tells what the model said, once it is on the disk.
-    pub(super) async fn tell_said(&mut self, answer: &AssistantMessage) {
+    /// Reports a reply that is on disk.
+    pub(super) async fn report_reply(&mut self, answer: &AssistantMessage) {
         let text = answer.content.text();
-        let index = self.answers;
-        self.answers += 1;
+        let index = self.progress.replies;
+        self.progress.replies += 1;
         if !text.trim().is_empty() {
             self.sink.tell(TurnEvent::Said { index, text }).await;
         }
     }
 
-    /// Returns the records that come before the first answer: what changed about the model, and somebody's words.
+    /// Returns the records before the first reply: a change of model, workspace files, and the message.
     pub(super) fn opening(&self, input: &TurnInput) -> Vec<EntryBody> {
         let parts = &self.agent.parts;
         let now_ms = parts.clock.now_ms();
         let mut bodies = self.conversation.model_records(self.candidate(), now_ms);
         bodies.extend(self.conversation.due_files());
-        let message = input.message(self.prompt.text.clone(), now_ms);
+        let message = input.message(self.request.message.text.clone(), now_ms);
         bodies.push(EntryBody::Message(message));
         bodies
     }
 
-    /// Puts records on the disk, then into the conversation, then tells of them.
+    /// Stores records, adds them to the conversation, then reports them.
     pub(crate) async fn store(&mut self, bodies: Vec<EntryBody>) -> Result<(), TurnError> {
         if bodies.is_empty() {
             return Ok(());
         }
         let now = self.agent.parts.clock.now();
-        let entries = self.session.append(bodies, now).await?;
+        let entries = self.records.session.append(bodies, now).await?;
         self.conversation.push(&entries);
-        // What was written before is on the disk with it.
-        let before = std::mem::take(&mut self.untold);
-        self.tell_stored(&before).await;
-        self.tell_stored(&entries).await;
+        // Earlier records have reached the disk with these.
+        let before = std::mem::take(&mut self.records.unreported);
+        self.report_stored(&before).await;
+        self.report_stored(&entries).await;
         Ok(())
     }
 
-    /// Tells of records that are on the disk.
-    pub(crate) async fn tell_stored(&self, entries: &[TranscriptEntry]) {
+    /// Reports records that are on disk.
+    pub(crate) async fn report_stored(&self, entries: &[TranscriptEntry]) {
         for entry in entries {
             self.sink
                 .tell(TurnEvent::Stored {

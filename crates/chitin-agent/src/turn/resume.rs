@@ -1,6 +1,6 @@
-//! A turn that was asked for before, under the same name: what of it the transcript holds already.
+//! Resuming: what the transcript already holds of a turn with the same key.
 //!
-//! Whoever asks again after a crash gets the turn's end without a second turn, or the rest of it.
+//! A caller that asks again after a crash gets the end of the turn, or the rest of it, and not a second turn.
 
 use crate::compat;
 use chitin_protocol::message::{
@@ -8,23 +8,23 @@ use chitin_protocol::message::{
 };
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 
-/// What the result of a call says when nobody knows whether the call happened.
+/// The result of a call of which it is unknown whether it happened.
 const UNKNOWN: &str = "The program stopped while this call ran. It may have happened, wholly or in part, or not at all: look before you repeat it.";
 
 /// What the transcript holds of a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Earlier {
-    /// What the model said in it, answer by answer.
+pub(crate) struct Resumed {
+    /// The model's replies.
     pub(crate) said: Vec<AssistantMessage>,
-    /// Results for calls that have none.
+    /// Results for the calls without one.
     pub(crate) missing: Vec<ToolResultMessage>,
-    /// Whether another turn heard the words, so that what was said to them was said there.
+    /// Whether another turn took the message, so that it was answered there.
     pub(crate) elsewhere: bool,
 }
 
-impl Earlier {
-    /// Finds a turn by its name. One that did not get to its end is only found when nothing came after it: otherwise there is
-    /// no place to go on from, and it begins again.
+impl Resumed {
+    /// Finds a turn by its key. An unfinished one is only found if nothing follows it: otherwise it cannot be
+    /// continued, and begins again.
     pub(crate) fn find(entries: &[TranscriptEntry], key: &str, now_ms: i64) -> Option<Self> {
         let begins = entries
             .iter()
@@ -52,17 +52,17 @@ impl Earlier {
                     earlier.said.push(message.clone());
                 }
                 EntryBody::Message(Message::ToolResult(result)) => {
-                    // Only one of them: some servers give several calls one id.
+                    // Only one: some servers give several calls the same id.
                     let missing = &mut earlier.missing;
                     let is_of = |one: &ToolResultMessage| one.tool_call_id == result.tool_call_id;
                     if let Some(at) = missing.iter().position(is_of) {
                         missing.remove(at);
                     }
                 }
-                // Words that the turn heard while it ran are part of it.
+                // Messages that the turn took while it ran are part of it.
                 EntryBody::Message(Message::User(_))
                     if field(entry, compat::STEERED_INTO) == Some(key) => {}
-                // The next turn: what follows is not of this one.
+                // The next turn begins here.
                 EntryBody::Message(Message::User(_)) => {
                     return earlier.is_done().then_some(earlier);
                 }
@@ -72,7 +72,7 @@ impl Earlier {
         Some(earlier)
     }
 
-    /// Tells whether nothing is left to do. A turn that failed is tried again.
+    /// Tells whether nothing is left to do. A failed turn is repeated.
     pub(crate) fn is_done(&self) -> bool {
         self.elsewhere
             || (self.missing.is_empty()
@@ -84,7 +84,7 @@ impl Earlier {
     }
 }
 
-/// Returns a field of somebody's words.
+/// Returns a field of a user message.
 fn field<'a>(entry: &'a TranscriptEntry, name: &str) -> Option<&'a str> {
     match &entry.body {
         EntryBody::Message(Message::User(message)) => message.extra.get(name)?.as_str(),

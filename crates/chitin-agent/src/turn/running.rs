@@ -1,9 +1,10 @@
-//! A turn under way: what it knows, and how it begins.
+//! A turn in progress: what it knows, and how it begins.
 
+use super::ask::unless_stopped;
 use super::conversation::Conversation;
 use super::event_sink::{self, EventSink};
 use super::guarding::HeldReply;
-use super::resume::Earlier;
+use super::resume::Resumed;
 use super::session::SessionHandle;
 use super::{Agent, Durability, ModelCandidate, ResetAsk, TurnError, TurnInput};
 use crate::blocking;
@@ -14,71 +15,100 @@ use crate::source::{ContextRequest, PreparedContext, RecallAsk, Trigger};
 use chitin_context::Context;
 use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Message};
+use chitin_protocol::transcript::TranscriptEntry;
 use chitin_store::Begin;
 use chitin_workspace::adapter::LazyDefinition;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Somebody's words as they are sent.
+/// A turn in progress. What changes together is one value.
+pub(crate) struct Running<'a> {
+    pub(crate) agent: &'a Agent,
+    pub(crate) identity: TurnIdentity,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) sink: EventSink,
+    pub(crate) journal: Journal,
+    pub(crate) records: TurnRecords,
+    pub(crate) conversation: Conversation,
+    pub(crate) request: RequestContext,
+    pub(crate) progress: Progress,
+    pub(crate) judgement: Judgement,
+}
+
+/// Which turn this is, and of which session. Set when it begins.
+pub(crate) struct TurnIdentity {
+    pub(crate) run_id: String,
+    pub(crate) session_key: String,
+    pub(crate) session_id: String,
+    pub(crate) transcript: PathBuf,
+    /// What started the turn.
+    pub(crate) trigger: Trigger,
+    /// The channel that the message came through.
+    pub(crate) channel: Option<String>,
+    pub(crate) definition: LazyDefinition,
+}
+
+/// The session's file, and what this turn has written to it.
+pub(crate) struct TurnRecords {
+    pub(crate) session: SessionHandle,
+    /// How many records there were before the turn.
+    pub(crate) before: usize,
+    /// Whether the first turn of the session has been completed.
+    pub(crate) is_marked: bool,
+    /// What the transcript already holds of this turn, when it is resumed.
+    pub(crate) resumed: Option<Resumed>,
+    pub(crate) durability: Durability,
+    /// Records that are written, perhaps not on the disk yet, and not reported.
+    pub(crate) unreported: Vec<TranscriptEntry>,
+}
+
+/// What the next request is made of, besides the conversation.
+pub(crate) struct RequestContext {
+    /// What the workspace gave.
+    pub(crate) prepared: PreparedContext,
+    /// The context that is sent: the workspace's, with what the context engine adds.
+    pub(crate) context: Arc<Context>,
+    pub(crate) system: String,
+    /// The messages that the context engine selected, if not the whole conversation.
+    pub(crate) selected: Option<Vec<Message>>,
+    pub(crate) message: SentMessage,
+}
+
+/// The user's message as it is sent.
 pub(crate) struct SentMessage {
     pub(crate) text: String,
     pub(crate) images: usize,
-    /// How many messages stood before them.
+    /// How many messages the conversation had before it.
     pub(crate) before: usize,
 }
 
-/// A turn under way.
-pub(crate) struct Running<'a> {
-    pub(crate) agent: &'a Agent,
-    pub(crate) run_id: String,
-    pub(crate) session_key: String,
-    /// What started the turn.
-    pub(crate) trigger: Trigger,
-    /// The channel that it came through.
-    pub(crate) channel: Option<String>,
-    pub(crate) sink: EventSink,
-    pub(crate) cancel: CancellationToken,
-    pub(crate) session: SessionHandle,
-    pub(crate) conversation: Conversation,
-    pub(crate) seen: PreparedContext,
-    /// The agent's definition, for whoever asks for it in this turn.
-    pub(crate) definition: LazyDefinition,
-    /// The context that is sent: with what the engine adds to it.
-    pub(crate) context: Arc<Context>,
-    pub(crate) system: String,
-    /// What the engine lets the model see, where that is not the whole conversation.
-    pub(crate) chosen: Option<Vec<Message>>,
-    /// How many records there were before the turn.
-    pub(crate) records_before: usize,
+/// How far the turn has come, and what it has cost.
+pub(crate) struct Progress {
+    /// Which of the agent's models is asked.
     pub(crate) candidate: usize,
     pub(crate) spent: Spent,
-    pub(crate) journal: Journal,
-    /// Whether the journal has been told how the turn began.
-    pub(crate) journal_open: bool,
-    pub(crate) session_id: String,
-    pub(crate) transcript: PathBuf,
-    pub(crate) prompt: SentMessage,
-    pub(crate) marked: bool,
-    /// What the transcript holds of this turn already.
-    pub(crate) earlier: Option<Earlier>,
-    /// How many answers of this turn there were.
-    pub(crate) answers: u32,
-    pub(crate) keeper: Durability,
-    /// Records that are written, and may not be on the disk yet.
-    pub(crate) untold: Vec<chitin_protocol::transcript::TranscriptEntry>,
-    pub(crate) last: Option<AssistantMessage>,
     pub(crate) cost_before: f64,
-    /// Whether the agent was asked in this turn to write down what it will forget.
+    /// How many replies of the model there were.
+    pub(crate) replies: u32,
+    pub(crate) last_reply: Option<AssistantMessage>,
+    /// Whether the agent was asked in this turn to save notes before compaction.
     pub(crate) flush_tried: bool,
+    /// Whether the journal has the beginning of the turn.
+    pub(crate) is_journaled: bool,
+}
+
+/// What the rules of the workspace made of the turn.
+#[derive(Default)]
+pub(crate) struct Judgement {
     /// The reply that is held back until it is judged, where replies are judged.
     pub(crate) held: Option<HeldReply>,
-    /// What a rule of the workspace refused.
+    /// What was refused.
     pub(crate) refused: Option<(RefusedPart, RuleRefusal)>,
 }
 
 impl<'a> Running<'a> {
-    /// Opens the session, looks at the workspace anew and tells that the turn started.
+    /// Opens the session, reads the workspace and reports that the turn started.
     pub(super) async fn begin(
         agent: &'a Agent,
         input: &TurnInput,
@@ -90,14 +120,14 @@ impl<'a> Running<'a> {
         let now_ms = parts.clock.now_ms();
         let key = input.session_key.clone();
         let stale = match blocking(|| parts.store.find(&key))? {
-            Some(entry) if !input.afresh => (parts.reset)(&ResetAsk {
+            Some(entry) if !input.new_session => (parts.reset)(&ResetAsk {
                 session_key: &key,
                 updated_at: entry.updated_at,
                 now_ms,
             }),
             Some(_) | None => false,
         };
-        if stale || input.afresh {
+        if stale || input.new_session {
             parts.source.release(&key);
         }
         let now = crate::clock::iso(now_ms);
@@ -105,18 +135,18 @@ impl<'a> Running<'a> {
             workspace: &parts.workspace.to_string_lossy(),
             now: &now,
             now_ms,
-            afresh: stale || input.afresh,
+            new_session: stale || input.new_session,
         };
         let session = SessionHandle::open(parts, &key, &begin, &cancel).await?;
         let run_id = parts.clock.unique();
         let open = session.get()?;
         let (session_id, transcript) = (open.header().id.clone(), open.transcript());
         let mut conversation = Conversation::of(open.branch(), parts);
-        let marked = conversation.is_marked();
-        let earlier = input
+        let is_marked = conversation.is_marked();
+        let resumed = input
             .key
             .as_deref()
-            .and_then(|key| Earlier::find(conversation.entries(), key, now_ms));
+            .and_then(|key| Resumed::find(conversation.entries(), key, now_ms));
         let records_before = conversation.entries().len();
         let definition = parts.source.definition();
         let session_ref = SessionRef {
@@ -125,8 +155,8 @@ impl<'a> Running<'a> {
             agent: &definition,
         };
         if records_before > 0 {
-            let entries = conversation.entries();
-            if let Err(error) = parts.engine.bootstrap(session_ref, entries).await {
+            let loading = parts.engine.bootstrap(session_ref, conversation.entries());
+            if let Some(Err(error)) = unless_stopped(&cancel, loading).await {
                 sink.note(&error.to_string()).await;
             }
         }
@@ -162,63 +192,67 @@ impl<'a> Running<'a> {
         let ask = ContextRequest {
             session_key: &key,
             session_id: &session_id,
-            marked,
+            marked: is_marked,
             model: &model,
             tools: &agent.specs,
             occasion: &input.occasion,
             memory: &recalled.results,
             records: conversation.entries(),
         };
-        let seen = blocking(|| parts.source.look(&ask))?;
-        for note in &seen.notes {
+        let prepared = blocking(|| parts.source.look(&ask))?;
+        for note in &prepared.notes {
             sink.note(note).await;
         }
-        conversation.carry(seen.context.conversation_files());
-        let system = seen.context.request_system();
-        let journal = (parts.journal)();
-        let prompt = SentMessage {
-            text: seen.context.user_message(&input.words),
-            images: input.images.len(),
-            before: conversation.messages().len(),
-        };
+        conversation.carry(prepared.context.conversation_files());
         Ok(Self {
             agent,
-            run_id,
-            session_key: key,
-            trigger: input.occasion.trigger,
-            channel: input.occasion.channel.clone(),
-            sink,
+            identity: TurnIdentity {
+                run_id,
+                session_key: key,
+                session_id,
+                transcript,
+                trigger: input.occasion.trigger,
+                channel: input.occasion.channel.clone(),
+                definition,
+            },
             cancel,
-            session,
+            sink,
+            journal: (parts.journal)(),
+            records: TurnRecords {
+                session,
+                before: records_before,
+                is_marked,
+                resumed,
+                durability: input.durability,
+                unreported: Vec::new(),
+            },
+            request: RequestContext {
+                context: Arc::clone(&prepared.context),
+                system: prepared.context.request_system(),
+                selected: None,
+                message: SentMessage {
+                    text: prepared.context.user_message(&input.words),
+                    images: input.images.len(),
+                    before: conversation.messages().len(),
+                },
+                prepared,
+            },
             conversation,
-            context: Arc::clone(&seen.context),
-            seen,
-            definition,
-            system,
-            chosen: None,
-            records_before,
-            candidate: 0,
-            spent: Spent::default(),
-            journal,
-            journal_open: false,
-            session_id,
-            transcript,
-            prompt,
-            marked,
-            earlier,
-            answers: 0,
-            keeper: input.keeper,
-            untold: Vec::new(),
-            last: None,
-            cost_before,
-            flush_tried: false,
-            held: None,
-            refused: None,
+            progress: Progress {
+                candidate: 0,
+                spent: Spent::default(),
+                cost_before,
+                replies: 0,
+                last_reply: None,
+                flush_tried: false,
+                is_journaled: false,
+            },
+            judgement: Judgement::default(),
         })
     }
 
     /// Returns the model that is asked.
     pub(crate) fn candidate(&self) -> &'a ModelCandidate {
-        &self.agent.parts.models[self.candidate]
+        &self.agent.parts.models[self.progress.candidate]
     }
 }

@@ -1,4 +1,4 @@
-//! The session's file, used from async code: the disk is waited for on another thread.
+//! The session's file for async code: waiting for the disk happens on another thread.
 
 use super::{Parts, TurnError};
 use crate::blocking;
@@ -9,17 +9,17 @@ use chitin_store::{
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How often a session that another process has open is tried again.
+/// The pause between attempts to open a session that another process has open.
 const TRY_AGAIN: Duration = Duration::from_millis(25);
 
 /// A session that this turn has open.
 pub(crate) struct SessionHandle {
-    /// Away while another thread uses it.
+    /// None while another thread uses it.
     open: Option<Box<dyn OpenSession>>,
 }
 
 impl SessionHandle {
-    /// Opens a session; waits for another process to be done with it, but not for ever.
+    /// Opens a session; waits for another process to release it, up to a limit.
     pub(crate) async fn open(
         parts: &Parts,
         key: &str,
@@ -46,7 +46,7 @@ impl SessionHandle {
         self.open.as_deref().ok_or_else(lost)
     }
 
-    /// Appends records and waits until they are on the disk. Not to be dropped half-way.
+    /// Appends records and waits until they are on disk. Not cancellation safe.
     pub(crate) async fn append(
         &mut self,
         bodies: Vec<EntryBody>,
@@ -77,7 +77,7 @@ impl SessionHandle {
         Ok(Some(blocking(|| open.append_pending(entries, now))?))
     }
 
-    /// Changes what the index says.
+    /// Changes the session's entry in the index.
     pub(crate) async fn update(
         &mut self,
         mut change: impl FnMut(&mut SessionEntry) + Send + 'static,

@@ -1,14 +1,14 @@
-//! Words that come while a turn runs: the model hears them as soon as it has finished what it is at.
+//! Messages that arrive during a turn: the model gets them with its next request.
 
 use chitin_protocol::message::ImageBlock;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many messages wait to be heard in one turn.
+/// How many messages can wait for one turn.
 const MOST: usize = 64;
 
-/// The way into a turn that runs. Clones lead into the same turn.
+/// Passes messages to a running turn. Clones belong to the same turn.
 #[derive(Debug, Clone, Default)]
 pub struct Steering(Arc<Mutex<Waiting>>);
 
@@ -18,23 +18,23 @@ struct Waiting {
     closed: bool,
 }
 
-/// Words for a turn that runs.
+/// A message for a running turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Steer {
-    /// The words.
+    /// Its text.
     pub words: String,
-    /// Pictures that go with them.
+    /// Images that belong to it.
     pub images: Vec<ImageBlock>,
-    /// The name under which they are stored, so that they are heard once.
+    /// The key under which it is stored, so that it is taken once.
     pub key: Option<String>,
-    /// Where they come from, when no person said them.
+    /// Its origin, if no person sent it.
     pub provenance: Option<Value>,
-    /// What was written, where the words hold more than that.
+    /// What the sender wrote, if the text has more than that.
     pub written: Option<String>,
 }
 
 impl Steering {
-    /// Gives words to the turn, or gives them back when it hears nothing more.
+    /// Passes a message to the turn, or returns it if the turn takes no more.
     pub fn push(&self, steer: Steer) -> Result<(), Box<Steer>> {
         let mut waiting = self.waiting();
         if waiting.closed || waiting.words.len() >= MOST {
@@ -44,19 +44,19 @@ impl Steering {
         Ok(())
     }
 
-    /// Shuts the way in and returns what was not heard.
+    /// Closes it and returns what was not taken.
     pub fn close(&self) -> Vec<Steer> {
         let mut waiting = self.waiting();
         waiting.closed = true;
         waiting.words.drain(..).collect()
     }
 
-    /// Returns what waits.
+    /// Takes the waiting messages.
     pub(crate) fn take(&self) -> Vec<Steer> {
         self.waiting().words.drain(..).collect()
     }
 
-    /// Returns what waits; if nothing does, shuts the way in, so that nothing gets lost between the two.
+    /// Takes the waiting messages; closes if there are none, so that none is lost in between.
     pub(crate) fn take_or_close(&self) -> Vec<Steer> {
         let mut waiting = self.waiting();
         waiting.closed = waiting.words.is_empty();

@@ -337,7 +337,7 @@ async fn notes_that_would_leave_the_workspace_through_a_link_are_not_asked_for()
 }
 
 #[tokio::test]
-async fn a_session_that_starts_afresh_is_asked_again() {
+async fn a_session_that_is_reset_is_asked_again() {
     let env = TestEnv::new();
     let once = script(&[
         &[full("One.")],
@@ -346,11 +346,11 @@ async fn a_session_that_starts_afresh_is_asked_again() {
     ]);
     let replies = script(&[&once, &once]);
     let stage = Stage::set(&env, &Setting::default(), &replies);
-    for afresh in [false, true] {
+    for new_session in [false, true] {
         let input = TurnInput {
             session_key: SESSION.to_owned(),
             words: "First.".to_owned(),
-            afresh,
+            new_session,
             ..TurnInput::default()
         };
         let played = stage.play(input, CancellationToken::new()).await;

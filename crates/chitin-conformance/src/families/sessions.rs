@@ -1,4 +1,4 @@
-//! Sessions: when they start afresh, and what their records look like on the disk.
+//! Sessions: when they are reset, and what their records look like on the disk.
 
 use crate::{Check, Outcome};
 use anyhow::{Context, Result, ensure};
@@ -122,7 +122,7 @@ fn written(rules: &TranscriptRules) -> Result<Vec<Value>> {
         workspace: "/workspace",
         now: "2026-04-01T12:00:00.000Z",
         now_ms: 1_775_044_800_000,
-        afresh: false,
+        new_session: false,
     };
     let mut session = store.open("agent:main:main", &begin, LockMode::Refuse)?;
     session.begin_run(&Run {

@@ -41,7 +41,7 @@ pub struct RuntimeRules {
     pub history: HistoryRules,
     /// What is written down for people who debug (R110–R118).
     pub trace: TraceRules,
-    /// When a session starts afresh (R20).
+    /// When a session is reset (R20).
     pub reset: ResetRules,
     /// How text leaves (R50–R58, R70–R77).
     pub outbound: OutboundRules,

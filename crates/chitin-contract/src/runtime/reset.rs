@@ -1,10 +1,10 @@
-//! When a session starts afresh (R20).
+//! When a session is reset (R20).
 
 use chitin_protocol::settings::ResetMode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// When a session starts afresh (R20).
+/// When a session is reset (R20).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResetRules {

@@ -202,7 +202,7 @@ impl Inner {
             words,
             model: settings.model.clone(),
             light: settings.light_context,
-            afresh: settings.isolated_session,
+            new_session: settings.isolated_session,
             deliver,
             ..Job::new(session_key, agent_id, now_ms)
         })

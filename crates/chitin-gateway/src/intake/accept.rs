@@ -262,7 +262,10 @@ impl Inner {
             place: JobPlacement::Runs,
         };
         let place = match settings {
-            Some(settings) => self.enqueue(job, settings)?,
+            Some(settings) => {
+                let settings = self.without_refused_interrupt(&job, settings).await;
+                self.enqueue(job, settings)?
+            }
             None => self.put_first(job, Marks::new()),
         };
         self.tell(&accepted.session_key, &accepted.job_id, || {

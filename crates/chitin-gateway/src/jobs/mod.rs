@@ -63,8 +63,8 @@ pub struct Job {
     #[serde(default)]
     pub light: bool,
     /// Whether a new session begins with it.
-    #[serde(default)]
-    pub afresh: bool,
+    #[serde(default, rename = "afresh")]
+    pub new_session: bool,
     /// When it was taken in, in milliseconds since 1970.
     pub accepted_at: i64,
     /// What is known of a run that another session began.
@@ -95,7 +95,7 @@ impl Job {
             model: None,
             timeout_ms: None,
             light: false,
-            afresh: false,
+            new_session: false,
             accepted_at,
             child: None,
             about: None,

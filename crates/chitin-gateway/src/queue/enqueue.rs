@@ -1,12 +1,13 @@
 //! What waits in a session, and what goes next.
 
 use super::busy::{Marks, Session, StopCause};
-use super::{Batch, Pushed, QueueMode, QueueSettings};
+use super::{Batch, Pushed, QueueMode, QueueSettings, QueuedMessage};
 use crate::events::{EventKind, JobPlacement};
 use crate::gateway::Inner;
 use crate::intake::IntakeRefusal;
 use crate::jobs::log::closing;
 use crate::jobs::{Job, JobKind};
+use crate::turns::input::origin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -71,6 +72,35 @@ impl Inner {
                 self.let_go(&job, "too many messages are already queued");
                 Err(IntakeRefusal::QueueFull { waiting })
             }
+        }
+    }
+
+    /// Lets a message wait instead of interrupting if the rules of the workspace would refuse it: what is refused must not
+    /// stop anything. It is refused in a turn of its own.
+    pub(crate) async fn without_refused_interrupt(
+        &self,
+        job: &Job,
+        settings: QueueSettings,
+    ) -> QueueSettings {
+        let is_running = || {
+            let busy = self.busy.lock();
+            let session = busy.get(&job.session_key);
+            session.is_some_and(|session| session.active.is_some())
+        };
+        if settings.mode != QueueMode::Interrupt || !is_running() {
+            return settings;
+        }
+        // Without an agent the message fails, which must not stop anything either.
+        let is_refused = self.agent_for(job).await.map_or(true, |agent| {
+            agent.foresee_refusal_of_interrupt(job.words(), &origin(job))
+        });
+        QueueSettings {
+            mode: if is_refused {
+                QueueMode::Followup
+            } else {
+                settings.mode
+            },
+            ..settings
         }
     }
 

@@ -85,7 +85,7 @@ impl Inner {
             model: None,
             timeout_ms: None,
             light: false,
-            afresh: false,
+            new_session: false,
             accepted_at: self.parts.clock.now_ms(),
             child: node.map(|node| Box::new(node.run.as_ref().clone())),
             about: None,

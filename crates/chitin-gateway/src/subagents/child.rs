@@ -242,7 +242,7 @@ impl Draft {
             model: request.model.clone(),
             timeout_ms: plan.timeout_ms.or(usual).filter(|longest| *longest > 0),
             light: request.light_context.unwrap_or(false),
-            afresh: false,
+            new_session: false,
             accepted_at: self.inner.parts.clock.now_ms(),
             child: Some(Box::new(run.clone())),
             about: None,

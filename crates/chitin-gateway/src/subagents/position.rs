@@ -128,7 +128,7 @@ impl Inner {
                 workspace: run.workspace.as_deref().unwrap_or(&home),
                 now: &now,
                 now_ms,
-                afresh: false,
+                new_session: false,
             };
             let mut tell = |entry: &mut SessionEntry| describe(entry, &run, most, &home);
             match (known, run.forked) {

@@ -60,7 +60,7 @@ impl Inner {
             session_key: job.session_key.clone(),
             words,
             images: job.images.clone(),
-            afresh: job.afresh,
+            new_session: job.new_session,
             key: Some(match &job.about {
                 Some(about) => about.turn_key(&job.id),
                 None => job.id.clone(),
@@ -92,10 +92,10 @@ impl Inner {
                 extra: self.extra(job),
             },
             steering: Some(steering),
-            keeper: if self.parts.ledger.is_volatile() {
+            durability: if self.parts.ledger.is_volatile() {
                 Durability::Transcript
             } else {
-                Durability::Asker
+                Durability::Caller
             },
             origin: origin(job),
         }

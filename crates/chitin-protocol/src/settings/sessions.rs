@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SessionSettings {
-    /// When a session starts afresh; left out, what `openclaw.json` and the contract say.
+    /// When a session is reset; left out, what `openclaw.json` and the contract say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<ResetSettings>,
     /// The same by kind of conversation: `direct`, `group` or `thread`.
@@ -25,22 +25,22 @@ pub struct SessionSettings {
     pub wait_seconds: Option<u32>,
 }
 
-/// When a session starts afresh.
+/// When a session is reset.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ResetSettings {
-    /// What makes it start afresh.
+    /// What resets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<ResetMode>,
     /// The hour at which a day begins for sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_hour: Option<u8>,
-    /// Minutes of silence after which it starts afresh; 0 is never.
+    /// Minutes of silence after which it is reset; 0 is never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_minutes: Option<u32>,
 }
 
-/// What makes a session start afresh.
+/// What resets a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ResetMode {

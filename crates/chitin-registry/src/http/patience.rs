@@ -17,7 +17,7 @@ impl Patience {
         Self { rules, failures: 0 }
     }
 
-    /// Starts afresh: something got further.
+    /// Starts over: something got further.
     pub(crate) const fn renew(&mut self) {
         self.failures = 0;
     }

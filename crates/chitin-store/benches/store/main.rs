@@ -34,7 +34,7 @@ const BEGIN: Begin<'static> = Begin {
     workspace: "/home/ada/workspace",
     now: "2026-04-01T12:00:00.000Z",
     now_ms: 1_775_044_800_000,
-    afresh: false,
+    new_session: false,
 };
 
 /// An append against writing the same bytes to the end of a file and `fdatasync`.

@@ -1,6 +1,6 @@
-//! Starting afresh, the archive, taking away, and an index that was lost.
+//! Resetting a session, the archive, taking away, and an index that was lost.
 
-use crate::kit::{KEY, Kit, NOW, NOW_MS, afresh, begin, say, texts};
+use crate::kit::{KEY, Kit, NOW, NOW_MS, begin, new_session, say, texts};
 use chitin_store::{
     ArchiveReason, LockMode, Prune, PruneMode, PrunedKind, SessionStore, StoreError, StoreNote,
 };
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 const DAY_MS: i64 = 86_400_000;
 
 #[test]
-fn a_session_that_starts_afresh_leaves_its_transcript_in_the_archive() {
+fn a_session_that_is_reset_leaves_its_transcript_in_the_archive() {
     let kit = Kit::new();
     let mut old = kit.open();
     old.append(say("before"), NOW).unwrap();
@@ -25,11 +25,14 @@ fn a_session_that_starts_afresh_leaves_its_transcript_in_the_archive() {
     .unwrap();
     let (old_id, path) = (old.header().id.clone(), old.transcript());
     let content = fs::read(&path).unwrap();
-    let busy = kit.store.open(KEY, &afresh(), LockMode::Refuse);
+    let busy = kit.store.open(KEY, &new_session(), LockMode::Refuse);
     assert!(matches!(busy.err().unwrap(), StoreError::Busy { .. }));
     drop(old);
 
-    let new = kit.store.open(KEY, &afresh(), LockMode::Refuse).unwrap();
+    let new = kit
+        .store
+        .open(KEY, &new_session(), LockMode::Refuse)
+        .unwrap();
     assert_ne!(new.header().id, old_id);
     assert_eq!(new.branch().entries, []);
     assert_eq!(
@@ -53,11 +56,14 @@ fn a_session_that_starts_afresh_leaves_its_transcript_in_the_archive() {
 }
 
 #[test]
-fn a_damaged_session_can_start_afresh() {
+fn a_damaged_session_can_be_reset() {
     let kit = Kit::new();
     let path = kit.transcript("no header\n");
     kit.try_open().err().unwrap();
-    let session = kit.store.open(KEY, &afresh(), LockMode::Refuse).unwrap();
+    let session = kit
+        .store
+        .open(KEY, &new_session(), LockMode::Refuse)
+        .unwrap();
     assert_ne!(session.transcript(), path);
     let archive = kit.store.archive().unwrap();
     assert_eq!(fs::read_to_string(&archive[0].path).unwrap(), "no header\n");
@@ -182,7 +188,10 @@ fn a_lost_or_damaged_index_is_made_again_with_the_same_keys() {
     ] {
         let kit = Kit::new();
         kit.open().append(say("first"), NOW).unwrap();
-        let mut session = kit.store.open(KEY, &afresh(), LockMode::Refuse).unwrap();
+        let mut session = kit
+            .store
+            .open(KEY, &new_session(), LockMode::Refuse)
+            .unwrap();
         session.append(say("second"), NOW).unwrap();
         drop(session);
         let path = kit.store.directory().join("sessions.json");

@@ -88,13 +88,13 @@ pub(crate) fn begin() -> Begin<'static> {
         workspace: "/home/ada/workspace",
         now: NOW,
         now_ms: NOW_MS,
-        afresh: false,
+        new_session: false,
     }
 }
 
-pub(crate) fn afresh() -> Begin<'static> {
+pub(crate) fn new_session() -> Begin<'static> {
     Begin {
-        afresh: true,
+        new_session: true,
         ..begin()
     }
 }

@@ -45,7 +45,7 @@ fn who_waits_gets_the_session_when_it_is_closed() {
 }
 
 #[test]
-fn who_waited_for_a_session_that_started_afresh_gets_the_new_one() {
+fn who_waited_for_a_session_that_was_reset_gets_the_new_one() {
     let kit = Kit::new();
     let mut session = kit.open();
     session.append(say("old"), NOW).unwrap();
@@ -55,11 +55,11 @@ fn who_waited_for_a_session_that_started_afresh_gets_the_new_one() {
         session.header().id.clone()
     });
     std::thread::sleep(Duration::from_millis(50));
-    // The holder cannot start it afresh while it has it open, so the new one is put in place by hand.
+    // The holder cannot reset it while it has it open, so the new one is put in place by hand.
     drop(session);
     let fresh = kit
         .store
-        .open(KEY, &crate::kit::afresh(), LockMode::Wait(20_000))
+        .open(KEY, &crate::kit::new_session(), LockMode::Wait(20_000))
         .unwrap();
     let id = fresh.header().id.clone();
     drop(fresh);

@@ -1,6 +1,6 @@
 //! OpenClaw's own sessions: read where they lie, copied byte for byte, never written and never locked.
 
-use crate::kit::{HEADER, KEY, Kit, NOW, afresh, begin, line, names, say, texts};
+use crate::kit::{HEADER, KEY, Kit, NOW, begin, line, names, new_session, say, texts};
 use chitin_store::{BranchReach, OpenClawSessions, SessionStore, StoreError};
 use serde_json::json;
 use std::fs;
@@ -107,7 +107,7 @@ fn a_session_is_taken_over_byte_for_byte_and_goes_on() {
     let again = openclaw.import_into(&kit.store, ("main", KEY), KEY, &begin());
     assert!(matches!(again.unwrap_err(), StoreError::Exists { .. }));
     openclaw
-        .import_into(&kit.store, ("main", KEY), KEY, &afresh())
+        .import_into(&kit.store, ("main", KEY), KEY, &new_session())
         .unwrap();
     assert_eq!(kit.store.archive().unwrap().len(), 1);
     assert_eq!(kit.open().branch().entries.len(), 13);

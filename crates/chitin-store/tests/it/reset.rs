@@ -1,4 +1,4 @@
-//! When a session starts afresh: by the clocks of the place, by silence, by what is set for its kind and channel.
+//! When a session is reset: by the clocks of the place, by silence, by what is set for its kind and channel.
 
 use chitin_contract::ResetRules;
 use chitin_protocol::settings::ResetMode;

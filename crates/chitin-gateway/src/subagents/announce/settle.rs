@@ -243,7 +243,7 @@ impl Inner {
             model: None,
             timeout_ms: Some(self.announce_timeout_ms(&run.parent_key, &node.agent_id)),
             light: false,
-            afresh: false,
+            new_session: false,
             accepted_at: ended.until,
             child: nodes
                 .get(&run.parent_key)

@@ -29,7 +29,7 @@ pub(super) async fn once(
 ) -> Result<Exit, CliError> {
     let mut screen = screen(wiring, printer);
     let mut news = wiring.news();
-    let report = turn(wiring, words, wiring.afresh, &mut screen, printer).await?;
+    let report = turn(wiring, words, wiring.new_session, &mut screen, printer).await?;
     news::show(wiring, &mut news, &mut screen, printer).await?;
     ended(&report)
 }
@@ -86,7 +86,7 @@ pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, 
         wiring.conversation.session,
         model.full_name()
     ));
-    let mut afresh = wiring.afresh;
+    let mut new_session = wiring.new_session;
     let mut news = wiring.news();
     loop {
         news::show_so_far(&wiring, &mut news, &mut screen, printer).await?;
@@ -97,14 +97,14 @@ pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, 
         let done = match slash::parse(&line) {
             Input::Empty => Ok(()),
             Input::Words(words) => {
-                let said = turn(&wiring, &words, afresh, &mut screen, printer).await;
-                afresh = false;
+                let said = turn(&wiring, &words, new_session, &mut screen, printer).await;
+                new_session = false;
                 wiring.images.clear();
                 said.and_then(|report| ended(&report)).map(drop)
             }
             Input::Command(Slash::Quit) => return Ok(Exit::Success),
             Input::Command(Slash::New) => {
-                afresh = true;
+                new_session = true;
                 printer.note("The next message starts a new session.");
                 Ok(())
             }
@@ -216,13 +216,13 @@ fn screen(wiring: &Wiring, printer: &Printer) -> Screen {
 async fn turn(
     wiring: &Wiring,
     words: &str,
-    afresh: bool,
+    new_session: bool,
     screen: &mut Screen,
     printer: &Printer,
 ) -> Result<TurnReport, CliError> {
     let (sender, mut events) = mpsc::channel(WAITING);
     let cancel = wiring.interrupts.begin_turn();
-    let input = wiring.input(words, afresh);
+    let input = wiring.input(words, new_session);
     let mut stream = printer.stream();
     let shown = async {
         let shown = screen.show(&mut events, &wiring.gate, &mut stream).await;

@@ -33,7 +33,7 @@ pub(super) async fn print(
     let DryRun { prepared, notes } = wiring
         .conversation
         .agent
-        .dry_run(&wiring.input(words, wiring.afresh))
+        .dry_run(&wiring.input(words, wiring.new_session))
         .await
         .map_err(|error| super::chat::failed(&error))?;
     for note in &notes {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A conversation, and the terminal that it is held at.
 pub(super) struct Wiring {
     pub(super) conversation: Conversation,
-    pub(super) afresh: bool,
+    pub(super) new_session: bool,
     pub(super) thoughts: Thoughts,
     pub(super) images: Vec<ImageBlock>,
     pub(super) gate: Gate,
@@ -53,7 +53,7 @@ impl Wiring {
         };
         Ok(Self {
             conversation: Conversation::open(factory, request).await?,
-            afresh: args.new,
+            new_session: args.new,
             thoughts: if args.thoughts {
                 Thoughts::Shown
             } else {
@@ -66,7 +66,7 @@ impl Wiring {
     }
 
     /// Makes a turn of words.
-    pub(super) fn input(&self, words: &str, afresh: bool) -> TurnInput {
-        self.conversation.input(words, &self.images, afresh)
+    pub(super) fn input(&self, words: &str, new_session: bool) -> TurnInput {
+        self.conversation.input(words, &self.images, new_session)
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn run(args: &ImportArgs, host: &Host, printer: &Printer) -> Result<E
             workspace: &workspace,
             now: &Host::now(),
             now_ms: Host::now_ms(),
-            afresh: args.replace,
+            new_session: args.replace,
         },
     );
     let entry = entry.map_err(|error| match error {

@@ -37,12 +37,12 @@ fn killed_at_any_instant_nothing_that_was_acknowledged_is_lost() {
     let kills = kills();
     while killed < kills {
         // A session that grows without end would make every start slower and say nothing more.
-        let afresh: &[&str] = if killed % 25 == 0 { &["--new"] } else { &[] };
-        if !afresh.is_empty() {
+        let new_session: &[&str] = if killed % 25 == 0 { &["--new"] } else { &[] };
+        if !new_session.is_empty() {
             acknowledged.clear();
         }
         let mut arguments = vec!["-m", "What is on the board?", "--json"];
-        arguments.extend(afresh);
+        arguments.extend(new_session);
         let mut child = talk
             .command(&arguments)
             .stdout(Stdio::piped())
@@ -65,7 +65,7 @@ fn killed_at_any_instant_nothing_that_was_acknowledged_is_lost() {
             .rposition(|byte| *byte == b'\n')
             .map_or(0, |at| at + 1);
         for event in lines(&said[..whole]) {
-            if event["type"] == "turn-started" && !afresh.is_empty() {
+            if event["type"] == "turn-started" && !new_session.is_empty() {
                 acknowledged.clear();
             }
             if event["type"] == "stored" {

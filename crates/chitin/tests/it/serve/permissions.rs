@@ -99,6 +99,17 @@ fn a_message_for_a_turn_that_runs_is_no_second_turn_and_its_sender_learns_its_fa
 }
 
 #[test]
+fn a_message_that_the_rules_refuse_interrupts_nothing() {
+    let (talk, serving) = busy("deny: swordfish\n", slow());
+    let ended = send_all(&serving, &["the swordfish"], Some("interrupt"));
+    assert_eq!(fates(&ended), ["deny"], "{ended:?}");
+    let ended = send_all(&serving, &["and the larch"], None);
+    assert_eq!(fates(&ended), ["ok"], "{ended:?}");
+    let last = talk.server.requests().pop().unwrap();
+    assert!(text(&last.body).contains("Begun."), "the first turn ended");
+}
+
+#[test]
 fn what_comes_over_http_is_judged_as_http_whatever_it_claims() {
     let talk = Talk::new(Format::Anthropic, &[json!({"times": 0, "text": "Fine."})]);
     talk.env.files([("CHANNELS.md", "- discord\n")]);
