@@ -88,8 +88,7 @@ pub fn definitions(
 
 /// Makes an outcome that the model reads as JSON, and that programs find in the details.
 pub(crate) fn outcome(value: &impl Serialize) -> ToolOutcome {
-    let value = serde_json::to_value(value).unwrap_or_default();
-    ToolOutcome::text(value.to_string()).with_details(value)
+    ToolOutcome::json(serde_json::to_value(value).unwrap_or_default())
 }
 
 /// Makes an outcome that says that something could not be done.
@@ -104,7 +103,9 @@ pub(crate) async fn aside<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.ok()
 }
 
-/// What a tool says when the gateway has ended under it.
-pub(crate) fn ended() -> ToolOutcome {
-    ToolOutcome::error("The gateway has ended.")
+/// Returns the gateway, or says that it has ended under the tool.
+pub(crate) fn alive(gateway: &WeakGateway) -> Result<Gateway, String> {
+    gateway
+        .get()
+        .ok_or_else(|| "The gateway has ended.".to_owned())
 }

@@ -22,6 +22,6 @@ pub mod toolbox;
 pub mod web_fetch;
 
 pub use tool::{
-    Approval, Approver, CallContext, Tool, ToolConcurrency, ToolOutcome, definition_of,
+    Approval, Approver, CallContext, Tool, ToolConcurrency, ToolOutcome, TypedTool, definition_of,
 };
 pub use toolbox::{ToolOffer, Toolbox};

@@ -1,6 +1,5 @@
 //! JSON schemas from the types of arguments, and arguments from what a model sent.
 
-use crate::tool::ToolOutcome;
 use chitin_protocol::tool::ToolSpec;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -131,11 +130,11 @@ fn flatten_optional(object: &mut Map<String, Value>) {
     }
 }
 
-/// Reads the arguments of a call. What does not fit becomes an outcome that says what was expected.
-pub fn arguments<Arguments: DeserializeOwned>(
+/// Reads the arguments of a call. What does not fit becomes a sentence that says what was expected.
+pub(crate) fn arguments<Arguments: DeserializeOwned>(
     spec: &ToolSpec,
     arguments: Value,
-) -> Result<Arguments, ToolOutcome> {
+) -> Result<Arguments, String> {
     let arguments = match arguments {
         Value::Null => Value::Object(Map::new()),
         // Some models send the object as text.
@@ -143,16 +142,16 @@ pub fn arguments<Arguments: DeserializeOwned>(
         other => other,
     };
     serde_json::from_value(arguments).map_err(|error| {
-        ToolOutcome::error(format!(
+        format!(
             "The arguments of `{}` are invalid: {error}. Expected: {}.",
             spec.name,
             expected(&spec.parameters)
-        ))
+        )
     })
 }
 
 /// Says in a line which fields a schema has.
-pub fn expected(schema: &Value) -> String {
+fn expected(schema: &Value) -> String {
     let required = |name: &str| {
         let required = schema["required"].as_array();
         required.is_some_and(|required| required.iter().any(|field| field == name))
@@ -236,11 +235,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_explained() {
         let spec = spec::<Sample>("sample", "");
-        let told = |value: Value| {
-            let outcome = arguments::<Sample>(&spec, value).unwrap_err();
-            assert!(outcome.is_error);
-            outcome.content[0].as_text().unwrap_or_default().to_owned()
-        };
+        let told = |value: Value| arguments::<Sample>(&spec, value).unwrap_err();
         let all = "Expected: `title` (string, required), `howMany` (integer, optional), `parts` (array, optional), `kind` (string, optional).";
         for (value, problem) in [
             (json!({}), "missing field `title`"),

@@ -1,13 +1,12 @@
 //! `session_status`: what time it is, which model speaks, and what the session took so far.
 
 use crate::schema::spec_on_file;
-use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
+use crate::tool::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
 use chitin_protocol::message::Usage;
 use chitin_protocol::tool::ToolSpec;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde::de::IgnoredAny;
+use serde_json::json;
 use std::sync::Arc;
 
 /// Somebody who knows the session. Implemented by whoever runs turns; asked anew with every call.
@@ -79,22 +78,18 @@ impl SessionStatusTool {
     }
 }
 
-impl Tool for SessionStatusTool {
+impl TypedTool for SessionStatusTool {
+    type Arguments = IgnoredAny;
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Shared;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn concurrency(&self) -> ToolConcurrency {
-        ToolConcurrency::Shared
-    }
-
-    fn call<'a>(&'a self, _: Value, context: &'a CallContext<'a>) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let status = self.facts.status(context.session_key);
-            let text = describe(&status, context.session_key);
-            ToolOutcome::text(text).with_details(json!(status))
-        }
-        .boxed()
+    async fn run(&self, _: IgnoredAny, context: &CallContext<'_>) -> Result<ToolOutcome, String> {
+        let status = self.facts.status(context.session_key);
+        let text = describe(&status, context.session_key);
+        Ok(ToolOutcome::text(text).with_details(json!(status)))
     }
 }
 

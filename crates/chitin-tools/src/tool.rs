@@ -3,7 +3,9 @@
 use chitin_protocol::message::Block;
 use chitin_protocol::tool::ToolSpec;
 use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition};
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,6 +28,51 @@ pub trait Tool: Send + Sync {
         arguments: Value,
         context: &'a CallContext<'a>,
     ) -> BoxFuture<'a, ToolOutcome>;
+}
+
+/// A tool whose arguments have a type. Implementors promise what those of [`Tool`] do; what they implement is only the work,
+/// because every typed tool is a [`Tool`].
+pub trait TypedTool: Send + Sync {
+    /// What a model sends. Arguments that do not fit are refused with what was expected.
+    type Arguments: DeserializeOwned + Send;
+
+    /// Whether calls may run beside each other.
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Alone;
+
+    /// Returns what the model is told.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Does the work, or says what went wrong. Safe to cancel where the tool's own documentation says so.
+    fn run(
+        &self,
+        asked: Self::Arguments,
+        context: &CallContext<'_>,
+    ) -> impl Future<Output = Result<ToolOutcome, String>> + Send;
+}
+
+impl<Typed: TypedTool> Tool for Typed {
+    fn spec(&self) -> &ToolSpec {
+        TypedTool::spec(self)
+    }
+
+    fn concurrency(&self) -> ToolConcurrency {
+        Typed::CONCURRENCY
+    }
+
+    fn call<'a>(
+        &'a self,
+        arguments: Value,
+        context: &'a CallContext<'a>,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        async move {
+            let done = match crate::schema::arguments(TypedTool::spec(self), arguments) {
+                Ok(asked) => self.run(asked, context).await,
+                Err(problem) => Err(problem),
+            };
+            done.unwrap_or_else(ToolOutcome::error)
+        }
+        .boxed()
+    }
 }
 
 /// Whether calls of a tool may run beside others.
@@ -56,6 +103,11 @@ impl ToolOutcome {
             details: None,
             is_error: false,
         }
+    }
+
+    /// Makes an outcome that the model reads as JSON, and that programs find in the details.
+    pub fn json(value: Value) -> Self {
+        Self::text(value.to_string()).with_details(value)
     }
 
     /// Makes an outcome that says what went wrong.

@@ -6,10 +6,8 @@ use crate::surface::Address;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::SessionKey;
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Tool, ToolOutcome};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use chitin_tools::schema::spec_on_file;
+use chitin_tools::{CallContext, ToolOutcome, TypedTool};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,7 +22,7 @@ chitin_tools::schema_on_file!(Ask, "cron.json");
 /// What a model asks for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Ask {
+pub struct Ask {
     /// What to do.
     action: Action,
     /// The job, for all but `add` and `list`.
@@ -285,34 +283,24 @@ fn shown(entry: &CronEntry) -> Value {
     })
 }
 
-impl Tool for CronTool {
+impl TypedTool for CronTool {
+    type Arguments = Ask;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let ask: Ask = match arguments(&self.spec, given) {
-                Ok(ask) => ask,
-                Err(outcome) => return outcome,
-            };
-            let answer = match self.caller(context.session_key) {
-                Ok(caller) => caller.answer(ask).await,
-                Err(error) => Err(error),
-            };
-            match answer {
-                Ok(value) => ToolOutcome::text(value.to_string()).with_details(value),
-                Err(error) => ToolOutcome::error(match error.hint() {
-                    Some(hint) => format!("{error} ({hint})"),
-                    None => error.to_string(),
-                }),
-            }
-        }
-        .boxed()
+    async fn run(&self, ask: Ask, context: &CallContext<'_>) -> Result<ToolOutcome, String> {
+        let answer = match self.caller(context.session_key) {
+            Ok(caller) => caller.answer(ask).await,
+            Err(error) => Err(error),
+        };
+        answer
+            .map(ToolOutcome::json)
+            .map_err(|error| match error.hint() {
+                Some(hint) => format!("{error} ({hint})"),
+                None => error.to_string(),
+            })
     }
 }
 

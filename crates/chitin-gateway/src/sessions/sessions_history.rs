@@ -2,14 +2,12 @@
 
 use super::visible::Sight;
 use crate::gateway::{Gateway, WeakGateway};
-use crate::tools::{aside, ended, outcome, refused};
+use crate::tools::{alive, aside, outcome, refused};
 use chitin_protocol::message::Message;
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
-use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use chitin_tools::schema::spec_on_file;
+use chitin_tools::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -29,7 +27,7 @@ chitin_tools::schema_on_file!(Arguments, "sessions_history.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// The session.
     session_key: String,
     /// How many messages at most; left out, 50.
@@ -72,37 +70,27 @@ impl SessionsHistory {
     }
 }
 
-impl Tool for SessionsHistory {
+impl TypedTool for SessionsHistory {
+    type Arguments = Arguments;
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Shared;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn concurrency(&self) -> ToolConcurrency {
-        ToolConcurrency::Shared
-    }
-
-    fn call<'a>(
-        &'a self,
-        given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let Some(gateway) = self.gateway.get() else {
-                return ended();
-            };
-            let asked: Arguments = match arguments(&self.spec, given) {
-                Ok(asked) => asked,
-                Err(problem) => return problem,
-            };
-            let caller = context.session_key.to_owned();
-            let read = aside(move || history(&gateway, &caller, &asked)).await;
-            match read {
-                Some(Ok(history)) => outcome(&history),
-                Some(Err(error)) => refused(error),
-                None => refused("The session could not be read."),
-            }
-        }
-        .boxed()
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let gateway = alive(&self.gateway)?;
+        let caller = context.session_key.to_owned();
+        let read = aside(move || history(&gateway, &caller, &asked)).await;
+        Ok(match read {
+            Some(Ok(history)) => outcome(&history),
+            Some(Err(error)) => refused(error),
+            None => refused("The session could not be read."),
+        })
     }
 }
 

@@ -3,17 +3,15 @@
 use super::sessions_history::{Shown, shown};
 use super::visible::{Sight, VisibleSession};
 use crate::gateway::{Gateway, WeakGateway};
-use crate::tools::{aside, ended, outcome, refused};
+use crate::tools::{alive, aside, outcome, refused};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::{self, ChatType};
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use chitin_tools::schema::spec_on_file;
+use chitin_tools::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::HashSet;
 
 const DESCRIPTION: &str = "Lists the sessions that this one sees, the most recently used first: itself and those that it began, unless the user allows more.";
@@ -31,7 +29,7 @@ chitin_tools::schema_on_file!(Arguments, "sessions_list.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// Only sessions of these kinds.
     #[serde(default)]
     kinds: Option<Vec<Kind>>,
@@ -104,36 +102,26 @@ impl SessionsList {
     }
 }
 
-impl Tool for SessionsList {
+impl TypedTool for SessionsList {
+    type Arguments = Arguments;
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Shared;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn concurrency(&self) -> ToolConcurrency {
-        ToolConcurrency::Shared
-    }
-
-    fn call<'a>(
-        &'a self,
-        given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let Some(gateway) = self.gateway.get() else {
-                return ended();
-            };
-            let asked: Arguments = match arguments(&self.spec, given) {
-                Ok(asked) => asked,
-                Err(problem) => return problem,
-            };
-            let caller = context.session_key.to_owned();
-            let listed = aside(move || list(&gateway, &caller, &asked)).await;
-            match listed {
-                Some(rows) => outcome(&json!({"count": rows.len(), "sessions": rows})),
-                None => refused("The sessions could not be read."),
-            }
-        }
-        .boxed()
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let gateway = alive(&self.gateway)?;
+        let caller = context.session_key.to_owned();
+        let listed = aside(move || list(&gateway, &caller, &asked)).await;
+        Ok(match listed {
+            Some(rows) => outcome(&json!({"count": rows.len(), "sessions": rows})),
+            None => refused("The sessions could not be read."),
+        })
     }
 }
 

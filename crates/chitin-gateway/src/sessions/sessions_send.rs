@@ -5,12 +5,10 @@ use super::visible::Sight;
 use crate::events::{EventKind, ListenerEvent, Subscription, Topic};
 use crate::gateway::WeakGateway;
 use crate::jobs::{JobOutcome, JobStatus};
-use crate::tools::{aside, ended, outcome, refused};
+use crate::tools::{alive, aside, outcome, refused};
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Tool, ToolOutcome};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use chitin_tools::schema::spec_on_file;
+use chitin_tools::{CallContext, ToolOutcome, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,7 +27,7 @@ chitin_tools::schema_on_file!(Arguments, "sessions_send.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// The session, by its key.
     #[serde(default)]
     session_key: Option<String>,
@@ -62,73 +60,65 @@ impl SessionsSend {
     }
 }
 
-impl Tool for SessionsSend {
+impl TypedTool for SessionsSend {
+    type Arguments = Arguments;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let Some(gateway) = self.gateway.get() else {
-                return ended();
-            };
-            let asked: Arguments = match arguments(&self.spec, given) {
-                Ok(asked) => asked,
-                Err(problem) => return problem,
-            };
-            let caller = context.session_key;
-            let (from, finding) = (caller.to_owned(), gateway.clone());
-            let (key, label, agent) = (asked.session_key, asked.label, asked.agent_id);
-            let found = aside(move || {
-                let sight = Sight::of(&finding, &from);
-                match (key, label) {
-                    (Some(key), _) => sight.find(&key),
-                    (None, Some(label)) => sight.find_label(&label, agent.as_deref()),
-                    (None, None) => Err("Say which session, in `sessionKey` or `label`.".to_owned()),
-                }
-            });
-            let seen = match found.await {
-                Some(Ok(seen)) => seen,
-                Some(Err(error)) => return refused(error),
-                None => return refused("The sessions could not be read."),
-            };
-            if seen.key == caller {
-                return refused("A session does not send to itself.");
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let gateway = alive(&self.gateway)?;
+        let caller = context.session_key;
+        let (from, finding) = (caller.to_owned(), gateway.clone());
+        let (key, label, agent) = (asked.session_key, asked.label, asked.agent_id);
+        let found = aside(move || {
+            let sight = Sight::of(&finding, &from);
+            match (key, label) {
+                (Some(key), _) => sight.find(&key),
+                (None, Some(label)) => sight.find_label(&label, agent.as_deref()),
+                (None, None) => Err("Say which session, in `sessionKey` or `label`.".to_owned()),
             }
-            let run_id = gateway.new_job_id();
-            let mut events = gateway.subscribe(Topic::Job(run_id.clone()));
-            let letter = SessionMessage {
-                from: caller,
-                to: &seen.key,
-                agent_id: &seen.agent_id,
-                words: &asked.message,
-                tool: &self.spec.name,
-                job_id: run_id.clone(),
-            };
-            if let Err(refusal) = gateway.bring(letter).await {
-                return refused(format!("It could not be sent: {refusal}."));
-            }
-            drop(gateway);
-            let said = json!({"runId": run_id, "sessionKey": seen.key});
-            let wait = asked.timeout_seconds.unwrap_or(USUAL_SECONDS);
-            if !wait.is_finite() || wait <= 0.0 {
-                return outcome(&with(said, json!({"status": "accepted"})));
-            }
-            let wait = Duration::from_secs_f64(wait.min(MOST_SECONDS));
-            tokio::select! {
-                ended = tokio::time::timeout(wait, end_of(&mut events)) => {
-                    outcome(&with(said, answer(ended.ok().flatten())))
-                }
-                () = context.cancel.cancelled() => {
-                    outcome(&with(said, json!({"status": "accepted", "note": "Nobody waits for the answer any more."})))
-                }
-            }
+        });
+        let seen = match found.await {
+            Some(Ok(seen)) => seen,
+            Some(Err(error)) => return Ok(refused(error)),
+            None => return Ok(refused("The sessions could not be read.")),
+        };
+        if seen.key == caller {
+            return Ok(refused("A session does not send to itself."));
         }
-        .boxed()
+        let run_id = gateway.new_job_id();
+        let mut events = gateway.subscribe(Topic::Job(run_id.clone()));
+        let letter = SessionMessage {
+            from: caller,
+            to: &seen.key,
+            agent_id: &seen.agent_id,
+            words: &asked.message,
+            tool: &self.spec.name,
+            job_id: run_id.clone(),
+        };
+        if let Err(refusal) = gateway.bring(letter).await {
+            return Ok(refused(format!("It could not be sent: {refusal}.")));
+        }
+        drop(gateway);
+        let said = json!({"runId": run_id, "sessionKey": seen.key});
+        let wait = asked.timeout_seconds.unwrap_or(USUAL_SECONDS);
+        if !wait.is_finite() || wait <= 0.0 {
+            return Ok(outcome(&with(said, json!({"status": "accepted"}))));
+        }
+        let wait = Duration::from_secs_f64(wait.min(MOST_SECONDS));
+        let came = tokio::select! {
+            ended = tokio::time::timeout(wait, end_of(&mut events)) => answer(ended.ok().flatten()),
+            () = context.cancel.cancelled() => {
+                json!({"status": "accepted", "note": "Nobody waits for the answer any more."})
+            }
+        };
+        Ok(outcome(&with(said, came)))
     }
 }
 

@@ -4,13 +4,11 @@ use super::SpawnLimits;
 use super::limits::AllowedAgents;
 use crate::gateway::WeakGateway;
 use crate::sessions::visible::agent_of;
-use crate::tools::{ended, outcome};
+use crate::tools::{alive, outcome};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use chitin_tools::schema::spec_on_file;
+use chitin_tools::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,7 +20,7 @@ chitin_tools::schema_on_file!(Arguments, "agents_list.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {}
+pub(crate) struct Arguments {}
 
 /// Lists the agents that children may be of.
 #[derive(Debug)]
@@ -40,48 +38,33 @@ impl AgentsList {
     }
 }
 
-impl Tool for AgentsList {
+impl TypedTool for AgentsList {
+    type Arguments = Arguments;
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Shared;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn concurrency(&self) -> ToolConcurrency {
-        ToolConcurrency::Shared
-    }
-
-    fn call<'a>(
-        &'a self,
-        given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let Some(gateway) = self.gateway.get() else {
-                return ended();
-            };
-            let asked: Arguments = match arguments(&self.spec, given) {
-                Ok(asked) => asked,
-                Err(problem) => return problem,
-            };
-            let Arguments {} = asked;
-            let parts = gateway.parts();
-            let own = agent_of(&gateway, context.session_key);
-            let limits = SpawnLimits::read(&parts.config, &own, parts.contract);
-            let agents: Vec<Value> = parts
-                .host
-                .agents()
-                .into_iter()
-                .filter(|agent| {
-                    let id = AgentId::normalize(&agent.id);
-                    limits.allow_agents.allow(&id, &own)
-                })
-                .map(|agent| json!({"id": agent.id, "default": agent.is_default}))
-                .collect();
-            outcome(&json!({
-                "requester": own.as_str(),
-                "allowAny": limits.allow_agents == AllowedAgents::Any,
-                "agents": agents,
-            }))
-        }
-        .boxed()
+    async fn run(&self, _: Arguments, context: &CallContext<'_>) -> Result<ToolOutcome, String> {
+        let gateway = alive(&self.gateway)?;
+        let parts = gateway.parts();
+        let own = agent_of(&gateway, context.session_key);
+        let limits = SpawnLimits::read(&parts.config, &own, parts.contract);
+        let agents: Vec<Value> = parts
+            .host
+            .agents()
+            .into_iter()
+            .filter(|agent| {
+                let id = AgentId::normalize(&agent.id);
+                limits.allow_agents.allow(&id, &own)
+            })
+            .map(|agent| json!({"id": agent.id, "default": agent.is_default}))
+            .collect();
+        Ok(outcome(&json!({
+            "requester": own.as_str(),
+            "allowAny": limits.allow_agents == AllowedAgents::Any,
+            "agents": agents,
+        })))
     }
 }

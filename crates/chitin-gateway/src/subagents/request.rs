@@ -5,18 +5,6 @@ use crate::jobs::{ChildMode, Cleanup};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Names that say where words go. A child has its place from its parent, so that a spawn cannot send words anywhere.
-const NOT_TAKEN: [&str; 8] = [
-    "target",
-    "transport",
-    "channel",
-    "to",
-    "threadId",
-    "thread_id",
-    "replyTo",
-    "reply_to",
-];
-
 /// The longest task, in bytes.
 const MOST_TASK: usize = 256 * 1024;
 /// The longest label, in characters.
@@ -243,12 +231,6 @@ pub struct SpawnPlan {
     pub timeout_ms: Option<u64>,
     /// For whom its result is.
     pub target: CompletionTarget,
-}
-
-/// Returns the first name among the arguments that a spawn does not take (R30).
-pub fn not_taken(arguments: &serde_json::Value) -> Option<&'static str> {
-    let given = arguments.as_object()?;
-    NOT_TAKEN.into_iter().find(|name| given.contains_key(*name))
 }
 
 impl SpawnRequest {

@@ -1,21 +1,49 @@
 //! `sessions_spawn`: begins a session for a task (R30–R36).
 
-use super::request::not_taken;
 use super::{SpawnRefusal, SpawnRequest};
 use crate::gateway::WeakGateway;
 use crate::surface::{SurfaceCapabilities, Threads};
-use crate::tools::{ended, outcome};
+use crate::tools::{alive, outcome};
 use chitin_contract::{SpawnToolRules, ThreadParameter};
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Tool, ToolOutcome};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use chitin_tools::schema::spec_on_file;
+use chitin_tools::{CallContext, ToolOutcome, TypedTool};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 const DESCRIPTION: &str = "Gives a task to a new session that works beside this one. It answers at once; the result comes to you as a message when the task is done, so do not poll. Good for what takes long or stands for itself: the child knows only its task and the files of its workspace.";
 
 chitin_tools::schema_on_file!(SpawnRequest, "sessions_spawn.json");
+
+/// Names that say where words go. A child has its place from its parent, so that a spawn cannot send words anywhere.
+const NOT_TAKEN: [&str; 8] = [
+    "target",
+    "transport",
+    "channel",
+    "to",
+    "threadId",
+    "thread_id",
+    "replyTo",
+    "reply_to",
+];
+
+/// What a model sends: a request, unless it has a name that a spawn does not take (R30).
+pub(crate) struct Asked(Result<SpawnRequest, SpawnRefusal>);
+
+impl<'de> Deserialize<'de> for Asked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let given = Value::deserialize(deserializer)?;
+        let named = NOT_TAKEN.into_iter().find(|name| given.get(name).is_some());
+        if let Some(name) = named {
+            return Ok(Self(Err(SpawnRefusal::error(format!(
+                "`{name}` is not taken here: a child speaks through this session. To send something somewhere, use `message` or `sessions_send`."
+            )))));
+        }
+        let request = SpawnRequest::deserialize(given).map_err(D::Error::custom)?;
+        Ok(Self(Ok(request)))
+    }
+}
 
 /// Begins a session for a task.
 #[derive(Debug)]
@@ -82,34 +110,22 @@ fn offer_workspaces(schema: &mut Value, allowed: &[String]) {
     }
 }
 
-impl Tool for SessionsSpawn {
+impl TypedTool for SessionsSpawn {
+    type Arguments = Asked;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let Some(gateway) = self.gateway.get() else {
-                return ended();
-            };
-            if let Some(name) = not_taken(&given) {
-                return outcome(&SpawnRefusal::error(format!(
-                    "`{name}` is not taken here: a child speaks through this session. To send something somewhere, use `message` or `sessions_send`."
-                )));
-            }
-            let request: SpawnRequest = match arguments(&self.spec, given) {
-                Ok(request) => request,
-                Err(problem) => return problem,
-            };
-            match gateway.spawn(context.session_key, request).await {
-                Ok(spawned) => outcome(&spawned),
-                Err(refusal) => outcome(&refusal),
-            }
-        }
-        .boxed()
+    async fn run(&self, asked: Asked, context: &CallContext<'_>) -> Result<ToolOutcome, String> {
+        let gateway = alive(&self.gateway)?;
+        let spawned = match asked.0 {
+            Ok(request) => gateway.spawn(context.session_key, request).await,
+            Err(refusal) => Err(refusal),
+        };
+        Ok(match spawned {
+            Ok(spawned) => outcome(&spawned),
+            Err(refusal) => outcome(&refusal),
+        })
     }
 }

@@ -4,12 +4,10 @@ use super::{ChildState, OpenChild};
 use crate::gateway::{Gateway, WeakGateway};
 use crate::sessions::SessionMessage;
 use crate::sessions::visible::Sight;
-use crate::tools::{aside, ended, outcome, refused};
+use crate::tools::{alive, aside, outcome, refused};
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::{arguments, spec_on_file};
-use chitin_tools::{CallContext, Tool, ToolOutcome};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use chitin_tools::schema::spec_on_file;
+use chitin_tools::{CallContext, ToolOutcome, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,7 +27,7 @@ chitin_tools::schema_on_file!(Arguments, "subagents.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// What to do; left out, `list`.
     #[serde(default)]
     action: Option<Do>,
@@ -72,32 +70,25 @@ impl Subagents {
     }
 }
 
-impl Tool for Subagents {
+impl TypedTool for Subagents {
+    type Arguments = Arguments;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let Some(gateway) = self.gateway.get() else {
-                return ended();
-            };
-            let asked: Arguments = match arguments(&self.spec, given) {
-                Ok(asked) => asked,
-                Err(problem) => return problem,
-            };
-            let caller = context.session_key;
-            match asked.action.unwrap_or(Do::List) {
-                Do::List => list(&gateway, caller, asked.recent_minutes).await,
-                Do::Steer => steer(&gateway, caller, &asked, &self.spec.name).await,
-                Do::Kill => kill(&gateway, caller, asked.target.as_deref()),
-            }
-        }
-        .boxed()
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let gateway = alive(&self.gateway)?;
+        let caller = context.session_key;
+        Ok(match asked.action.unwrap_or(Do::List) {
+            Do::List => list(&gateway, caller, asked.recent_minutes).await,
+            Do::Steer => steer(&gateway, caller, &asked, &self.spec.name).await,
+            Do::Kill => kill(&gateway, caller, asked.target.as_deref()),
+        })
     }
 }
 

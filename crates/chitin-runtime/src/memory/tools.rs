@@ -11,12 +11,13 @@ use chitin_memory::search::{ChunkSource, SearchRequest};
 use chitin_protocol::settings::CitationSetting;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::memory_slot::MemoryTools;
-use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
+use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome, TypedTool};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// How many results a model may ask for.
 const MOST_RESULTS: usize = 50;
@@ -28,108 +29,91 @@ pub struct MemoryToolset(pub Arc<AgentMemory>);
 
 impl MemoryTools for MemoryToolset {
     fn search(&self) -> Arc<dyn Tool> {
-        Arc::new(Asking::new(&self.0, Verb::Search))
+        let [spec, _] = definitions(&self.0.setup.contract().runtime.memory);
+        Arc::new(Asking {
+            spec,
+            kit: Arc::clone(&self.0),
+            answer: search,
+        })
     }
 
     fn get(&self) -> Arc<dyn Tool> {
-        Arc::new(Asking::new(&self.0, Verb::Get))
+        let [_, spec] = definitions(&self.0.setup.contract().runtime.memory);
+        Arc::new(Asking {
+            spec,
+            kit: Arc::clone(&self.0),
+            answer: get,
+        })
     }
 }
 
-/// What is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verb {
-    Search,
-    Get,
+/// What a model asks of `memory_search`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Search {
+    query: String,
+    max_results: Option<usize>,
+    min_score: Option<f64>,
+    corpus: Option<String>,
 }
 
-struct Asking {
+/// What a model asks of `memory_get`.
+#[derive(Deserialize)]
+struct Get {
+    path: String,
+    from: Option<usize>,
+    lines: Option<usize>,
+}
+
+/// A tool that asks the memory what its type says.
+struct Asking<Asked> {
     spec: ToolSpec,
-    verb: Verb,
     kit: Arc<AgentMemory>,
-}
-
-impl Asking {
-    fn new(kit: &Arc<AgentMemory>, verb: Verb) -> Self {
-        Self {
-            spec: definition(verb, &kit.setup.contract().runtime.memory),
-            verb,
-            kit: Arc::clone(kit),
-        }
-    }
+    answer: fn(&AgentMemory, &Asked, &str, &CancellationToken) -> ToolOutcome,
 }
 
 /// Returns what a model is told of both tools.
 pub(crate) fn definitions(rules: &MemoryRules) -> [ToolSpec; 2] {
+    let search = "Finds lines in memory: `MEMORY.md`, `memory/**.md` and past conversations. Use it before you answer \
+                  about earlier work, decisions, dates, people, preferences or open tasks.";
+    let get = "Shows lines of a memory file. Use it after `memory_search`, to read around what was found.";
     [
-        definition(Verb::Search, rules),
-        definition(Verb::Get, rules),
+        (compat::SEARCH_TOOL, search, answer::search_schema(rules)),
+        (compat::GET_TOOL, get, answer::get_schema(rules)),
     ]
-}
-
-fn definition(verb: Verb, rules: &MemoryRules) -> ToolSpec {
-    let (name, description, parameters) = match verb {
-        Verb::Search => (
-            compat::SEARCH_TOOL,
-            "Finds lines in memory: `MEMORY.md`, `memory/**.md` and past conversations. Use it before you answer \
-                 about earlier work, decisions, dates, people, preferences or open tasks.",
-            answer::search_schema(rules),
-        ),
-        Verb::Get => (
-            compat::GET_TOOL,
-            "Shows lines of a memory file. Use it after `memory_search`, to read around what was found.",
-            answer::get_schema(rules),
-        ),
-    };
-    ToolSpec {
+    .map(|(name, description, parameters)| ToolSpec {
         name: name.to_owned(),
         description: description.to_owned(),
         parameters,
-    }
+    })
 }
 
-impl Tool for Asking {
+impl<Asked: DeserializeOwned + Send + 'static> TypedTool for Asking<Asked> {
+    type Arguments = Asked;
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Shared;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn concurrency(&self) -> ToolConcurrency {
-        ToolConcurrency::Shared
-    }
-
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let (kit, verb) = (Arc::clone(&self.kit), self.verb);
-            let (session, cancel) = (context.session_key.to_owned(), context.cancel.clone());
-            // SQLite waits for the disk, and vectors may come over the network.
-            let asking = tokio::task::spawn_blocking(move || match verb {
-                Verb::Search => search(&kit, &arguments, &session, &|| cancel.is_cancelled()),
-                Verb::Get => get(&kit, &arguments, &session),
-            });
-            match asking.await {
-                Ok(outcome) => outcome,
-                Err(error) => ToolOutcome::error(error.to_string()),
-            }
-        }
-        .boxed()
+    async fn run(&self, asked: Asked, context: &CallContext<'_>) -> Result<ToolOutcome, String> {
+        let (kit, answer) = (Arc::clone(&self.kit), self.answer);
+        let (session, cancel) = (context.session_key.to_owned(), context.cancel.clone());
+        // SQLite waits for the disk, and vectors may come over the network.
+        tokio::task::spawn_blocking(move || answer(&kit, &asked, &session, &cancel))
+            .await
+            .map_err(|error| error.to_string())
     }
 }
 
 fn search(
     kit: &AgentMemory,
-    arguments: &Value,
+    asked: &Search,
     session: &str,
-    cancelled: &dyn Fn() -> bool,
+    cancel: &CancellationToken,
 ) -> ToolOutcome {
-    let Some(query) = arguments["query"].as_str() else {
-        return ToolOutcome::error("`query` is missing: what shall be looked for?");
-    };
     let mut within = kit.within(session);
-    let only = match arguments["corpus"].as_str() {
+    let only = match asked.corpus.as_deref() {
         Some("memory") => Some(ChunkSource::Memory),
         Some("sessions") => Some(ChunkSource::Sessions),
         Some(_) | None => None,
@@ -138,7 +122,7 @@ fn search(
         within.sources.retain(|source| *source == only);
     }
     if within.sources.is_empty() {
-        return outcome(&answer::unavailable_json(
+        return outcome(answer::unavailable_json(
             "This session has no memory of that kind.",
         ));
     }
@@ -150,43 +134,33 @@ fn search(
         provider: setting.embedder.as_ref().map(|embedder| embedder.name()),
         model: None,
     };
-    let wanted = arguments["maxResults"]
-        .as_u64()
-        .and_then(|count| usize::try_from(count).ok());
+    let wanted = asked.max_results.unwrap_or(kit.options.results);
     let ask = SearchRequest {
-        query,
-        max_results: Some(wanted.unwrap_or(kit.options.results).clamp(1, MOST_RESULTS)),
-        min_score: Some(
-            arguments["minScore"]
-                .as_f64()
-                .unwrap_or(kit.options.min_score),
-        ),
+        query: &asked.query,
+        max_results: Some(wanted.clamp(1, MOST_RESULTS)),
+        min_score: Some(asked.min_score.unwrap_or(kit.options.min_score)),
         now_ms: jiff::Timestamp::now().as_millisecond(),
         project: None,
         within,
     };
     let effort = Effort {
-        cancelled,
+        cancelled: &|| cancel.is_cancelled(),
         ..Effort::within(PATIENCE)
     };
     match made.memory.search(&ask, &effort) {
         Ok(mut found) => {
             found.notes.splice(..0, made.notes.iter().cloned());
-            outcome(&answer::search_json(&found, &told, &setting.rules))
+            outcome(answer::search_json(&found, &told, &setting.rules))
         }
-        Err(error) => outcome(&answer::unavailable_json(&error.to_string())),
+        Err(error) => outcome(answer::unavailable_json(&error.to_string())),
     }
 }
 
-fn get(kit: &AgentMemory, arguments: &Value, session: &str) -> ToolOutcome {
-    let path = arguments["path"].as_str().unwrap_or_default();
-    let number = |name: &str| {
-        let number = arguments[name].as_u64();
-        number.and_then(|number| usize::try_from(number).ok())
-    };
+fn get(kit: &AgentMemory, asked: &Get, session: &str, _: &CancellationToken) -> ToolOutcome {
+    let path = asked.path.as_str();
     let window = Window {
-        from: number("from"),
-        lines: number("lines"),
+        from: asked.from,
+        lines: asked.lines,
         max_chars: None,
     };
     let memory = kit.memory();
@@ -200,14 +174,13 @@ fn get(kit: &AgentMemory, arguments: &Value, session: &str) -> ToolOutcome {
             Ok(window)
         }
     });
-    outcome(&answer::get_json(path, read.as_ref(), rules))
+    outcome(answer::get_json(path, read.as_ref(), rules))
 }
 
-fn outcome(json: &Value) -> ToolOutcome {
-    let outcome = ToolOutcome::text(json.to_string()).with_details(json.clone());
+fn outcome(json: Value) -> ToolOutcome {
     ToolOutcome {
         is_error: json.get("error").is_some(),
-        ..outcome
+        ..ToolOutcome::json(json)
     }
 }
 

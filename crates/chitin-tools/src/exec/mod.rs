@@ -3,7 +3,6 @@
 //! In: a command line from a model. Out: what it printed, bounded, valid UTF-8 and without secrets, how it ended, and what
 //! held it. A command that takes long goes on in the background, where the `process` tool finds it.
 
-mod arguments;
 mod ending;
 mod output;
 mod tool;
@@ -11,7 +10,6 @@ mod tool;
 pub use output::{Collector, Excerpt};
 pub use tool::{ExecLimits, ExecTool};
 
-pub(crate) use arguments::read;
 pub(crate) use ending::{describe, details};
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The tool.
 
-use super::{Redact, describe, details, read};
+use super::{Redact, describe, details};
 use crate::approval::{Gate, Held, Question};
 use crate::process::{CommandProcess, Jobs, Unfinished};
 use crate::sandbox::{
@@ -8,14 +8,12 @@ use crate::sandbox::{
     is_loader_variable,
 };
 use crate::schema::spec_on_file;
-use crate::tool::{CallContext, Tool, ToolOutcome};
+use crate::tool::{CallContext, ToolOutcome, TypedTool};
 use chitin_protocol::settings::ExecSettings;
 use chitin_protocol::tool::ToolSpec;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +37,7 @@ crate::schema_on_file!(Arguments, "arguments.json");
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Arguments {
+pub struct Arguments {
     /// The command line, for `sh`.
     command: String,
     /// The directory to run it in; left out, the workspace.
@@ -136,52 +134,6 @@ impl ExecTool {
         }
     }
 
-    async fn run(
-        &self,
-        arguments: Value,
-        context: &CallContext<'_>,
-    ) -> Result<ToolOutcome, String> {
-        let arguments: Arguments = read(NAME, arguments)?;
-        if arguments.command.trim().is_empty() || arguments.command.contains('\0') {
-            return Err("`command` is empty or contains a NUL byte.".to_owned());
-        }
-        if arguments.command.len() > LONGEST_COMMAND {
-            return Err(format!(
-                "`command` is too long: at most {LONGEST_COMMAND} bytes. Write a file and run that."
-            ));
-        }
-        let report = match self.reach().await? {
-            Ok(report) => report,
-            Err(refusal) => return Ok(refused(&refusal)),
-        };
-        let environment = arguments.env.clone().unwrap_or_default();
-        if report.level == SandboxLevel::None
-            && let Some(name) = environment.keys().find(|name| is_loader_variable(name))
-        {
-            return Err(format!("`env` must not set `{name}` outside a sandbox."));
-        }
-        let workdir = self.sandbox.workdir(arguments.workdir.as_deref())?;
-        let question = Question {
-            tool: NAME,
-            command: &arguments.command,
-            environment: &environment,
-            workdir: arguments.workdir.as_deref(),
-            held: if report.holds() {
-                Held::Firmly
-            } else {
-                Held::Not
-            },
-        };
-        if let Err(why) = self.gate.admit(question, context.approver).await {
-            return Ok(ToolOutcome::error(why)
-                .with_details(json!({ "status": "denied", "sandbox": report })));
-        }
-        let job = self
-            .start(&arguments, environment, workdir, context)
-            .await?;
-        Ok(self.follow(&arguments, job, context).await)
-    }
-
     /// Finds out what holds commands, away from this thread: the first time takes a moment.
     async fn reach(&self) -> Result<Result<SandboxReport, SandboxRefusal>, String> {
         let sandbox = Arc::clone(&self.sandbox);
@@ -268,6 +220,59 @@ impl ExecTool {
     }
 }
 
+impl TypedTool for ExecTool {
+    type Arguments = Arguments;
+
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn run(
+        &self,
+        arguments: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        if arguments.command.trim().is_empty() || arguments.command.contains('\0') {
+            return Err("`command` is empty or contains a NUL byte.".to_owned());
+        }
+        if arguments.command.len() > LONGEST_COMMAND {
+            return Err(format!(
+                "`command` is too long: at most {LONGEST_COMMAND} bytes. Write a file and run that."
+            ));
+        }
+        let report = match self.reach().await? {
+            Ok(report) => report,
+            Err(refusal) => return Ok(refused(&refusal)),
+        };
+        let environment = arguments.env.clone().unwrap_or_default();
+        if report.level == SandboxLevel::None
+            && let Some(name) = environment.keys().find(|name| is_loader_variable(name))
+        {
+            return Err(format!("`env` must not set `{name}` outside a sandbox."));
+        }
+        let workdir = self.sandbox.workdir(arguments.workdir.as_deref())?;
+        let question = Question {
+            tool: NAME,
+            command: &arguments.command,
+            environment: &environment,
+            workdir: arguments.workdir.as_deref(),
+            held: if report.holds() {
+                Held::Firmly
+            } else {
+                Held::Not
+            },
+        };
+        if let Err(why) = self.gate.admit(question, context.approver).await {
+            return Ok(ToolOutcome::error(why)
+                .with_details(json!({ "status": "denied", "sandbox": report })));
+        }
+        let job = self
+            .start(&arguments, environment, workdir, context)
+            .await?;
+        Ok(self.follow(&arguments, job, context).await)
+    }
+}
+
 fn refused(refusal: &SandboxRefusal) -> ToolOutcome {
     let tried: BTreeMap<_, _> = match refusal {
         SandboxRefusal::NoLevel { tried } => tried
@@ -321,23 +326,4 @@ fn handed_over(id: &str, job: &CommandProcess, context: &CallContext<'_>) -> Too
         "truncatedBytes": reading.missing,
         "sandbox": job.report,
     }))
-}
-
-impl Tool for ExecTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            self.run(arguments, context)
-                .await
-                .unwrap_or_else(ToolOutcome::error)
-        }
-        .boxed()
-    }
 }

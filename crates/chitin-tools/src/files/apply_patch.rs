@@ -7,11 +7,9 @@ use super::media_type::{MediaType, SNIFFED, kind};
 use super::patch::{PatchedFile, parse_patch};
 use super::roots::{FileOptions, Problem, Settled, Space};
 use super::task::{Leave, with_space};
-use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Tool, ToolOutcome};
+use crate::schema::spec_on_file;
+use crate::tool::{CallContext, ToolOutcome, TypedTool};
 use chitin_protocol::tool::ToolSpec;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,7 +19,7 @@ crate::schema_on_file!(Arguments, "apply_patch.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub struct Arguments {
     /// The whole patch.
     #[serde(alias = "patch")]
     input: String,
@@ -49,31 +47,24 @@ impl ApplyPatchTool {
     }
 }
 
-impl Tool for ApplyPatchTool {
+impl TypedTool for ApplyPatchTool {
+    type Arguments = Arguments;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments_given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let asked: Arguments = match arguments(&self.spec, arguments_given) {
-                Ok(asked) => asked,
-                Err(outcome) => return outcome,
-            };
-            let changes = match parse_patch(&asked.input) {
-                Ok(changes) => changes,
-                Err(error) => return ToolOutcome::error(format!("Nothing was changed: {error}.")),
-            };
-            with_space(context, &self.options, Leave::WhenDone, move |space, _| {
-                apply(space, changes)
-            })
-            .await
-        }
-        .boxed()
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let changes =
+            parse_patch(&asked.input).map_err(|error| format!("Nothing was changed: {error}."))?;
+        with_space(context, &self.options, Leave::WhenDone, move |space, _| {
+            apply(space, changes)
+        })
+        .await
     }
 }
 

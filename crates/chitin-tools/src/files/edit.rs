@@ -5,14 +5,12 @@ use super::media_type::{MediaType, SNIFFED, kind};
 use super::replace::{Occurrences, Replacement, replace};
 use super::roots::{FileOptions, Problem, Space};
 use super::task::{Leave, with_space};
-use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Tool, ToolOutcome};
+use crate::schema::spec_on_file;
+use crate::tool::{CallContext, ToolOutcome, TypedTool};
 use chitin_protocol::tool::ToolSpec;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 crate::schema_on_file!(Arguments, "edit.json");
@@ -20,7 +18,7 @@ crate::schema_on_file!(Arguments, "edit.json");
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend("required" = ["path", "edits"]))]
-struct Arguments {
+pub struct Arguments {
     /// The file, relative to the workspace or absolute.
     #[serde(alias = "file_path")]
     path: String,
@@ -99,31 +97,26 @@ impl EditTool {
     }
 }
 
-impl Tool for EditTool {
+impl TypedTool for EditTool {
+    type Arguments = Arguments;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments_given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let asked: Arguments = match arguments(&self.spec, arguments_given) {
-                Ok(asked) => asked,
-                Err(outcome) => return outcome,
-            };
-            let (path, edits) = asked.replacements();
-            if edits.is_empty() {
-                return ToolOutcome::error("`edits` is empty.");
-            }
-            with_space(context, &self.options, Leave::WhenDone, move |space, _| {
-                edit(space, &path, &edits)
-            })
-            .await
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let (path, edits) = asked.replacements();
+        if edits.is_empty() {
+            return Err("`edits` is empty.".to_owned());
         }
-        .boxed()
+        with_space(context, &self.options, Leave::WhenDone, move |space, _| {
+            edit(space, &path, &edits)
+        })
+        .await
     }
 }
 

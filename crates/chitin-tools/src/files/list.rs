@@ -4,16 +4,14 @@ use super::roots::{FileOptions, Problem, RootedPath, Space};
 use super::task::{Leave, with_space};
 use super::walk::{Go, Ignored, Walked, walk};
 use crate::output::{Controls, clean};
-use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
+use crate::schema::spec_on_file;
+use crate::tool::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
 use chitin_guard::{DirectoryEntryKind, LinkPolicy};
 use chitin_protocol::tool::ToolSpec;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -26,7 +24,7 @@ crate::schema_on_file!(Arguments, "list.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub struct Arguments {
     /// The directory, relative to the workspace or absolute; left out, the workspace.
     #[serde(default)]
     path: Option<String>,
@@ -63,35 +61,27 @@ impl ListTool {
     }
 }
 
-impl Tool for ListTool {
+impl TypedTool for ListTool {
+    type Arguments = Arguments;
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Shared;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn concurrency(&self) -> ToolConcurrency {
-        ToolConcurrency::Shared
-    }
-
-    fn call<'a>(
-        &'a self,
-        arguments_given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let asked: Arguments = match arguments(&self.spec, arguments_given) {
-                Ok(asked) => asked,
-                Err(outcome) => return outcome,
-            };
-            let max_bytes = context.max_output_bytes;
-            with_space(
-                context,
-                &self.options,
-                Leave::Anytime,
-                move |space, cancel| list(space, &asked, max_bytes, cancel),
-            )
-            .await
-        }
-        .boxed()
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let max_bytes = context.max_output_bytes;
+        with_space(
+            context,
+            &self.options,
+            Leave::Anytime,
+            move |space, cancel| list(space, &asked, max_bytes, cancel),
+        )
+        .await
     }
 }
 

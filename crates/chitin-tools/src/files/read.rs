@@ -4,18 +4,16 @@ use super::media_type::{MediaType, SNIFFED, kind};
 use super::roots::{FileOptions, Problem, RootedPath};
 use super::task::{Leave, with_space};
 use crate::output::{Controls, clean};
-use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
+use crate::schema::spec_on_file;
+use crate::tool::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chitin_guard::{Oversized, Reader};
 use chitin_protocol::message::{Block, ImageBlock};
 use chitin_protocol::tool::ToolSpec;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -30,7 +28,7 @@ crate::schema_on_file!(Arguments, "read.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub struct Arguments {
     /// The file, relative to the workspace or absolute.
     #[serde(alias = "file_path")]
     path: String,
@@ -64,38 +62,30 @@ impl ReadTool {
     }
 }
 
-impl Tool for ReadTool {
+impl TypedTool for ReadTool {
+    type Arguments = Arguments;
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Shared;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn concurrency(&self) -> ToolConcurrency {
-        ToolConcurrency::Shared
-    }
-
-    fn call<'a>(
-        &'a self,
-        arguments_given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let asked: Arguments = match arguments(&self.spec, arguments_given) {
-                Ok(asked) => asked,
-                Err(outcome) => return outcome,
-            };
-            let max_bytes = context.max_output_bytes;
-            with_space(
-                context,
-                &self.options,
-                Leave::Anytime,
-                move |space, cancel| {
-                    let place = space.place(&asked.path)?;
-                    read(&place, &asked, &space.options, max_bytes, cancel)
-                },
-            )
-            .await
-        }
-        .boxed()
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let max_bytes = context.max_output_bytes;
+        with_space(
+            context,
+            &self.options,
+            Leave::Anytime,
+            move |space, cancel| {
+                let place = space.place(&asked.path)?;
+                read(&place, &asked, &space.options, max_bytes, cancel)
+            },
+        )
+        .await
     }
 }
 

@@ -6,16 +6,14 @@ use super::roots::{FileOptions, Problem, RootedPath, Space};
 use super::task::{Leave, with_space};
 use super::walk::{Go, Ignored, Walked, walk};
 use crate::output::{Controls, clean};
-use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
+use crate::schema::spec_on_file;
+use crate::tool::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
 use chitin_guard::{DirectoryEntryKind, LinkPolicy, Oversized, ReadPolicy};
 use chitin_protocol::tool::ToolSpec;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use regex::bytes::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -40,7 +38,7 @@ crate::schema_on_file!(Arguments, "search.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Arguments {
+pub struct Arguments {
     /// What to look for: a regular expression, or a plain text with `literal`.
     #[serde(alias = "query")]
     pattern: String,
@@ -86,35 +84,27 @@ impl SearchTool {
     }
 }
 
-impl Tool for SearchTool {
+impl TypedTool for SearchTool {
+    type Arguments = Arguments;
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Shared;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn concurrency(&self) -> ToolConcurrency {
-        ToolConcurrency::Shared
-    }
-
-    fn call<'a>(
-        &'a self,
-        arguments_given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let asked: Arguments = match arguments(&self.spec, arguments_given) {
-                Ok(asked) => asked,
-                Err(outcome) => return outcome,
-            };
-            let max_bytes = context.max_output_bytes;
-            with_space(
-                context,
-                &self.options,
-                Leave::Anytime,
-                move |space, cancel| search(space, &asked, max_bytes, cancel),
-            )
-            .await
-        }
-        .boxed()
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let max_bytes = context.max_output_bytes;
+        with_space(
+            context,
+            &self.options,
+            Leave::Anytime,
+            move |space, cancel| search(space, &asked, max_bytes, cancel),
+        )
+        .await
     }
 }
 

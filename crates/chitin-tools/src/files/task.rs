@@ -20,7 +20,7 @@ pub(super) async fn with_space<Work>(
     options: &Arc<FileOptions>,
     leave: Leave,
     work: Work,
-) -> ToolOutcome
+) -> Result<ToolOutcome, String>
 where
     Work: FnOnce(&Space, &CancellationToken) -> Result<ToolOutcome, Problem> + Send + 'static,
 {
@@ -45,12 +45,11 @@ where
         },
     };
     match result {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(problem)) => ToolOutcome::error(problem.to_string()),
-        Err(_) => ToolOutcome::error("Internal error in the tool."),
+        Ok(done) => done.map_err(|problem| problem.to_string()),
+        Err(_) => Err("Internal error in the tool.".to_owned()),
     }
 }
 
-pub(super) fn stopped() -> ToolOutcome {
-    ToolOutcome::error("Stopped before it finished.")
+fn stopped() -> Result<ToolOutcome, String> {
+    Err("Stopped before it finished.".to_owned())
 }

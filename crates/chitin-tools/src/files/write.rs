@@ -3,21 +3,19 @@
 use super::change::{created_parents, take_back_parents};
 use super::roots::FileOptions;
 use super::task::{Leave, with_space};
-use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Tool, ToolOutcome};
+use crate::schema::spec_on_file;
+use crate::tool::{CallContext, ToolOutcome, TypedTool};
 use chitin_protocol::tool::ToolSpec;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 crate::schema_on_file!(Arguments, "write.json");
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Arguments {
+pub struct Arguments {
     /// The file, relative to the workspace or absolute. Directories on the way are made.
     #[serde(alias = "file_path")]
     path: String,
@@ -44,44 +42,39 @@ impl WriteTool {
     }
 }
 
-impl Tool for WriteTool {
+impl TypedTool for WriteTool {
+    type Arguments = Arguments;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        arguments_given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let asked: Arguments = match arguments(&self.spec, arguments_given) {
-                Ok(asked) => asked,
-                Err(outcome) => return outcome,
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        with_space(context, &self.options, Leave::WhenDone, move |space, _| {
+            let settled = space.place(&asked.path)?.settle()?;
+            settled.check_writable()?;
+            let parents = created_parents(&settled)?;
+            let written = settled
+                .root
+                .replace(&settled.relative, asked.content.as_bytes());
+            if let Err(error) = written {
+                take_back_parents(&settled, &parents);
+                return Err(settled.problem(error));
+            }
+            let size = asked.content.len();
+            let (did, is_new) = match settled.found {
+                Some(_) => ("Replaced", false),
+                None => ("Made", true),
             };
-            with_space(context, &self.options, Leave::WhenDone, move |space, _| {
-                let settled = space.place(&asked.path)?.settle()?;
-                settled.check_writable()?;
-                let parents = created_parents(&settled)?;
-                let written = settled
-                    .root
-                    .replace(&settled.relative, asked.content.as_bytes());
-                if let Err(error) = written {
-                    take_back_parents(&settled, &parents);
-                    return Err(settled.problem(error));
-                }
-                let size = asked.content.len();
-                let (did, is_new) = match settled.found {
-                    Some(_) => ("Replaced", false),
-                    None => ("Made", true),
-                };
-                Ok(
-                    ToolOutcome::text(format!("{did} `{}`: {size} bytes.", asked.path))
-                        .with_details(json!({"path": asked.path, "size": size, "isNew": is_new})),
-                )
-            })
-            .await
-        }
-        .boxed()
+            Ok(
+                ToolOutcome::text(format!("{did} `{}`: {size} bytes.", asked.path))
+                    .with_details(json!({"path": asked.path, "size": size, "isNew": is_new})),
+            )
+        })
+        .await
     }
 }

@@ -3,12 +3,10 @@
 use super::job::{CommandProcess, StdinState, Unfinished, bounded};
 use super::registry::Jobs;
 use crate::approval::Gate;
-use crate::exec::{describe, details, read};
+use crate::exec::{describe, details};
 use crate::schema::spec_on_file;
-use crate::tool::{CallContext, Tool, ToolOutcome};
+use crate::tool::{CallContext, ToolOutcome, TypedTool};
 use chitin_protocol::tool::ToolSpec;
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -35,7 +33,7 @@ crate::schema_on_file!(Arguments, "arguments.json");
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Arguments {
+pub struct Arguments {
     /// What to do.
     action: Action,
     /// The job, as `exec` named it; for every action but `list`.
@@ -90,43 +88,6 @@ impl ProcessTool {
             spec: Self::definition(),
             jobs,
             gate,
-        }
-    }
-
-    async fn run(
-        &self,
-        arguments: Value,
-        context: &CallContext<'_>,
-    ) -> Result<ToolOutcome, String> {
-        let arguments: Arguments = read(NAME, arguments)?;
-        if matches!(arguments.action, Action::List) {
-            return Ok(self.list(context));
-        }
-        let id = arguments
-            .session_id
-            .as_deref()
-            .ok_or("`sessionId` is missing: it selects the command.")?;
-        let job = self.jobs.get(context.session_key, id).ok_or_else(|| {
-            format!("There is no background command `{id}` in this session. `list` shows them.")
-        })?;
-        match arguments.action {
-            Action::List => Ok(self.list(context)),
-            Action::Poll => Ok(poll(id, &job, arguments.timeout, context).await),
-            Action::Log => Ok(log(id, &job, &arguments, context)),
-            Action::Write => self.write(id, &job, &arguments).await,
-            Action::Kill => {
-                job.stop().await;
-                Ok(status(id, &job, context, "Ended."))
-            }
-            Action::Clear if job.ending().is_none() => Err(format!(
-                "`{id}` is still running. `remove` stops it and deletes it from the list."
-            )),
-            Action::Clear | Action::Remove => {
-                job.stop().await;
-                let outcome = status(id, &job, context, "Forgotten.");
-                self.jobs.remove(context.session_key, id);
-                Ok(outcome)
-            }
         }
     }
 
@@ -185,6 +146,50 @@ impl ProcessTool {
             ToolOutcome::text(format!("Wrote {length} bytes to `{id}`."))
                 .with_details(about(id, job)),
         )
+    }
+}
+
+impl TypedTool for ProcessTool {
+    type Arguments = Arguments;
+
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn run(
+        &self,
+        arguments: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        if matches!(arguments.action, Action::List) {
+            return Ok(self.list(context));
+        }
+        let id = arguments
+            .session_id
+            .as_deref()
+            .ok_or("`sessionId` is missing: it selects the command.")?;
+        let job = self.jobs.get(context.session_key, id).ok_or_else(|| {
+            format!("There is no background command `{id}` in this session. `list` shows them.")
+        })?;
+        match arguments.action {
+            Action::List => Ok(self.list(context)),
+            Action::Poll => Ok(poll(id, &job, arguments.timeout, context).await),
+            Action::Log => Ok(log(id, &job, &arguments, context)),
+            Action::Write => self.write(id, &job, &arguments).await,
+            Action::Kill => {
+                job.stop().await;
+                Ok(status(id, &job, context, "Ended."))
+            }
+            Action::Clear if job.ending().is_none() => Err(format!(
+                "`{id}` is still running. `remove` stops it and deletes it from the list."
+            )),
+            Action::Clear | Action::Remove => {
+                job.stop().await;
+                let outcome = status(id, &job, context, "Forgotten.");
+                self.jobs.remove(context.session_key, id);
+                Ok(outcome)
+            }
+        }
     }
 }
 
@@ -275,23 +280,4 @@ fn one_line(command: &str) -> String {
         .take(120)
         .collect();
     line
-}
-
-impl Tool for ProcessTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn call<'a>(
-        &'a self,
-        arguments: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            self.run(arguments, context)
-                .await
-                .unwrap_or_else(ToolOutcome::error)
-        }
-        .boxed()
-    }
 }

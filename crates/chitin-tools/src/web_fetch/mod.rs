@@ -12,22 +12,21 @@ pub use fetch::{FetchOptions, Tls};
 pub use html::{Page, page_text};
 
 use crate::output::{Bounded, Controls, OutputLimits, clean};
-use crate::schema::{arguments, spec_on_file};
-use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
+use crate::schema::spec_on_file;
+use crate::tool::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
 use chitin_protocol::settings::WebFetchSettings;
 use chitin_protocol::tool::ToolSpec;
 use fetch::{Fetched, fetch};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 crate::schema_on_file!(Arguments, "arguments.json");
 
+/// What a model asks for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Arguments {
+pub struct Arguments {
     /// The address of the page, with `http://` or `https://`.
     url: String,
     /// How many characters to show at most.
@@ -76,42 +75,32 @@ impl std::fmt::Debug for WebFetchTool {
     }
 }
 
-impl Tool for WebFetchTool {
+impl TypedTool for WebFetchTool {
+    type Arguments = Arguments;
+    const CONCURRENCY: ToolConcurrency = ToolConcurrency::Shared;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn concurrency(&self) -> ToolConcurrency {
-        ToolConcurrency::Shared
-    }
-
-    fn call<'a>(
-        &'a self,
-        arguments_given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let asked: Arguments = match arguments(&self.spec, arguments_given) {
-                Ok(asked) => asked,
-                Err(outcome) => return outcome,
-            };
-            let fetched = tokio::select! {
-                fetched = fetch(&asked.url, &self.options, &self.tls) => fetched,
-                () = context.cancel.cancelled() => return ToolOutcome::error("Stopped before it finished."),
-            };
-            let fetched = match fetched {
-                Ok(fetched) => fetched,
-                Err(error) => return ToolOutcome::error(format!("Could not fetch the page: {error}.")),
-            };
-            let max_bytes = asked
-                .max_chars
-                .map_or(usize::MAX, |characters| characters as usize)
-                .min(context.max_output_bytes);
-            // A large page takes a while, and other tools want to go on.
-            let outcome = tokio::task::spawn_blocking(move || show(&fetched, &asked, max_bytes)).await;
-            outcome.unwrap_or_else(|_| ToolOutcome::error("Could not convert the page to text."))
-        }
-        .boxed()
+    async fn run(
+        &self,
+        asked: Arguments,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        let fetched = tokio::select! {
+            fetched = fetch(&asked.url, &self.options, &self.tls) => fetched,
+            () = context.cancel.cancelled() => return Err("Stopped before it finished.".to_owned()),
+        };
+        let fetched = fetched.map_err(|error| format!("Could not fetch the page: {error}."))?;
+        let max_bytes = asked
+            .max_chars
+            .map_or(usize::MAX, |characters| characters as usize)
+            .min(context.max_output_bytes);
+        // A large page takes a while, and other tools want to go on.
+        tokio::task::spawn_blocking(move || show(&fetched, &asked, max_bytes))
+            .await
+            .map_err(|_| "Could not convert the page to text.".to_owned())
     }
 }
 

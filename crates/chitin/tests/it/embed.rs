@@ -26,7 +26,7 @@ use chitin_server::workspace_api::WorkspaceApi as _;
 use chitin_store::SessionStore;
 use chitin_test::TestEnv;
 use chitin_test::model_server::Format;
-use chitin_tools::{CallContext, Tool, ToolOutcome};
+use chitin_tools::{CallContext, ToolOutcome, TypedTool};
 use chitin_workspace::adapter::{
     AdapterError, AdapterRegistry, AgentDefinition, OPENCLAW_NAME, WorkspaceAdapter,
 };
@@ -222,30 +222,41 @@ impl AboutMe {
         Self(ToolSpec {
             name: "about_me".to_owned(),
             description: "Says what the agent is made of.".to_owned(),
-            parameters: json!({"type": "object", "properties": {}}),
+            parameters: json!({
+                "type": "object",
+                "properties": {"file": {"type": "string"}},
+                "required": ["file"],
+            }),
         })
     }
 }
 
-impl Tool for AboutMe {
+/// What it is asked: which of the extension files to show.
+#[derive(serde::Deserialize)]
+struct Question {
+    file: String,
+}
+
+impl TypedTool for AboutMe {
+    type Arguments = Question;
+
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
 
-    fn call<'a>(&'a self, _: Value, context: &'a CallContext<'a>) -> BoxFuture<'a, ToolOutcome> {
-        Box::pin(async move {
-            match context.definition().await {
-                Ok(agent) => ToolOutcome::text(format!(
-                    "{} by {}: {} {:?} {}",
-                    agent.name,
-                    agent.adapter_name,
-                    agent.persona.trim(),
-                    agent.extensions.get("PERMISSIONS.md"),
-                    agent.system_prompt.contains("Keep the harbor."),
-                )),
-                Err(error) => ToolOutcome::error(error.to_string()),
-            }
-        })
+    async fn run(&self, asked: Question, context: &CallContext<'_>) -> Result<ToolOutcome, String> {
+        let agent = context
+            .definition()
+            .await
+            .map_err(|error| error.to_string())?;
+        Ok(ToolOutcome::text(format!(
+            "{} by {}: {} {:?} {}",
+            agent.name,
+            agent.adapter_name,
+            agent.persona.trim(),
+            agent.extensions.get(&asked.file),
+            agent.system_prompt.contains("Keep the harbor."),
+        )))
     }
 }
 
@@ -279,9 +290,9 @@ async fn a_tool_of_an_embedder_has_the_definition_at_hand() {
     env.file("harbor/PERMISSIONS.md", "deny: swordfish\n");
     let script = [
         r#"{"text": "Nothing to ask."}"#,
-        r#"{"toolCalls": [{"name": "about_me", "arguments": {}}, {"name": "about_me", "arguments": {}}]}"#,
+        r#"{"toolCalls": [{"name": "about_me", "arguments": {"file": "PERMISSIONS.md"}}, {"name": "about_me", "arguments": {"file": "PERMISSIONS.md"}}, {"name": "about_me", "arguments": {}}]}"#,
         r#"{"text": "Now I know."}"#,
-        r#"{"toolCalls": [{"name": "about_me", "arguments": {}}]}"#,
+        r#"{"toolCalls": [{"name": "about_me", "arguments": {"file": "PERMISSIONS.md"}}]}"#,
         r#"{"text": "And again."}"#,
     ];
     let made = Arc::new(AtomicUsize::new(0));
@@ -297,7 +308,8 @@ async fn a_tool_of_an_embedder_has_the_definition_at_hand() {
 
     let said = about_me(&agent, "who are you?").await;
     let calm = r#"harbor by openclaw: Calm. Some("deny: swordfish\n") true"#;
-    assert_eq!(said, [calm, calm]);
+    let refused = "The arguments of `about_me` are invalid: missing field `file`. Expected: `file` (string, required).";
+    assert_eq!(said, [calm, calm, refused]);
     assert_eq!(made.load(Ordering::SeqCst), 1, "once for all of a turn");
 
     env.file("harbor/SOUL.md", "Stern.\n");

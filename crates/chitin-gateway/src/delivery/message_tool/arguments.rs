@@ -12,7 +12,7 @@ const MOST_READ: u32 = 200;
 /// What a model asks for.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct MessageToolRequest {
+pub struct MessageToolRequest {
     pub(super) action: String,
     #[serde(default, deserialize_with = "id")]
     pub(super) channel: Option<String>,

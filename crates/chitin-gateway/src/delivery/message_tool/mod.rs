@@ -17,11 +17,7 @@ use arguments::MessageToolRequest;
 use chitin_contract::HeartbeatTarget;
 use chitin_protocol::session_key;
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::schema::arguments;
-use chitin_tools::{CallContext, Tool, ToolOutcome};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use serde_json::Value;
+use chitin_tools::{CallContext, ToolOutcome, TypedTool};
 use std::sync::{Arc, Weak};
 use target::TargetNaming;
 
@@ -69,29 +65,6 @@ impl MessageTool {
     /// Returns what a model on a surface is told of the tool.
     pub fn definition(surface: &SurfaceCapabilities) -> ToolSpec {
         schema::spec(&schema::actions(std::iter::once(surface)))
-    }
-
-    async fn run(
-        &self,
-        ask: MessageToolRequest,
-        context: &CallContext<'_>,
-    ) -> Result<Value, String> {
-        if !self.actions.contains(&ask.action) {
-            return Err(format!(
-                "There is no action `{}` here. There are: {}.",
-                ask.action,
-                self.actions.join(", ")
-            ));
-        }
-        let Some(inner) = self.gateway.upgrade() else {
-            return Err("The gateway is about to end.".to_owned());
-        };
-        let scene = Scene::of(inner, context.session_key);
-        let doing = act::run(&scene, self.channel.as_deref(), ask, context);
-        tokio::select! {
-            done = doing => done,
-            () = context.cancel.cancelled() => Err("It was stopped, and may or may not have been done.".to_owned()),
-        }
     }
 }
 
@@ -185,27 +158,34 @@ impl Scene {
     }
 }
 
-impl Tool for MessageTool {
+impl TypedTool for MessageTool {
+    type Arguments = MessageToolRequest;
+
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn call<'a>(
-        &'a self,
-        given: Value,
-        context: &'a CallContext<'a>,
-    ) -> BoxFuture<'a, ToolOutcome> {
-        async move {
-            let ask: MessageToolRequest = match arguments(&self.spec, given) {
-                Ok(ask) => ask,
-                Err(outcome) => return outcome,
-            };
-            match self.run(ask, context).await {
-                Ok(value) => ToolOutcome::text(value.to_string()).with_details(value),
-                Err(error) => ToolOutcome::error(error),
-            }
+    async fn run(
+        &self,
+        ask: MessageToolRequest,
+        context: &CallContext<'_>,
+    ) -> Result<ToolOutcome, String> {
+        if !self.actions.contains(&ask.action) {
+            return Err(format!(
+                "There is no action `{}` here. There are: {}.",
+                ask.action,
+                self.actions.join(", ")
+            ));
         }
-        .boxed()
+        let Some(inner) = self.gateway.upgrade() else {
+            return Err("The gateway is about to end.".to_owned());
+        };
+        let scene = Scene::of(inner, context.session_key);
+        let doing = act::run(&scene, self.channel.as_deref(), ask, context);
+        tokio::select! {
+            done = doing => done.map(ToolOutcome::json),
+            () = context.cancel.cancelled() => Err("It was stopped, and may or may not have been done.".to_owned()),
+        }
     }
 }
 
