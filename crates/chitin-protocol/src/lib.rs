@@ -6,6 +6,7 @@
 pub mod agent_id;
 pub mod config;
 pub mod event;
+pub mod guarded_paths;
 pub mod message;
 pub mod nearest;
 pub mod record;
