@@ -1,3 +1,4 @@
 //! Tests of the checker.
 
 mod check;
+mod corpus;
