@@ -97,6 +97,12 @@ pub const SIGNATURE_INVALID: &str = "SIGNATURE_INVALID";
 pub const SIGNATURE_MISSING: &str = "SIGNATURE_MISSING";
 /// A warning: a good signature of somebody who is not trusted.
 pub const SIGNATURE_UNTRUSTED: &str = "SIGNATURE_UNTRUSTED";
+/// A warning: a trusted signature binds neither name nor version.
+pub const SIGNATURE_UNBOUND: &str = "SIGNATURE_UNBOUND";
+/// A warning: a trusted signature is for another name or version.
+pub const SIGNATURE_MISNAMED: &str = "SIGNATURE_MISNAMED";
+/// A warning: an older artifact than before was allowed.
+pub const SIGNATURE_OLDER: &str = "SIGNATURE_OLDER";
 /// The fidelity of an adapter that keeps every byte.
 pub const BYTE_EXACT: &str = "byte-exact";
 /// The fidelity of an adapter that keeps what it can.

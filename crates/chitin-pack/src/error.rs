@@ -218,6 +218,12 @@ classes! {
     SignatureInvalid = "signature-invalid" => Verification,
     /// A good signature of somebody who is not trusted.
     SignatureUntrusted = "signature-untrusted" => Verification,
+    /// A trusted signature that binds neither name nor version.
+    SignatureUnbound = "signature-unbound" => Verification,
+    /// A trusted signature for another name or version than the artifact is used under.
+    SignatureMisnamed = "signature-misnamed" => Verification,
+    /// A trusted signature that is older than one that was accepted under the same name.
+    SignatureOlder = "signature-older" => Verification,
 }
 
 impl ErrorClass {
@@ -307,6 +313,15 @@ impl ErrorClass {
             Self::MissingSurface => "leave out `--strict`, or pack the missing files",
             Self::SignatureMissing | Self::SignatureInvalid | Self::SignatureUntrusted => {
                 "have it signed by a key of your policy, or change the policy"
+            }
+            Self::SignatureUnbound => {
+                "have it signed again, or set `unbound: \"accept\"` in the trust policy"
+            }
+            Self::SignatureMisnamed => {
+                "use it under the name that was signed, or have it signed with `chitin sign --as NAME:VERSION`"
+            }
+            Self::SignatureOlder => {
+                "ask who publishes it; if going back is meant, repeat with `--allow-older`"
             }
         }
     }

@@ -87,9 +87,8 @@ pub fn inspect(
 ) -> Result<ArtifactInspection, PackError> {
     let manifest = &artifact.manifest;
     let text = |member: &str, annotation: &str| {
-        let member = artifact.config.get(member).and_then(Value::as_str);
-        let annotation = || manifest.annotations.get(annotation).map(String::as_str);
-        member.or_else(annotation).unwrap_or_default().to_owned()
+        let said = artifact.said(member, annotation);
+        said.unwrap_or_default().to_owned()
     };
     let layers = manifest.layers.iter();
     let layers = layers.map(|layer| layer_facts(artifact, layer, depth));

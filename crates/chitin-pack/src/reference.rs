@@ -119,7 +119,8 @@ impl FromStr for Reference {
     }
 }
 
-fn is_host(part: &str) -> bool {
+/// Tells whether the first part of a name is a host.
+pub(crate) fn is_host(part: &str) -> bool {
     part == "localhost" || part.contains(['.', ':'])
 }
 

@@ -4,7 +4,7 @@ use chitin_pack::artifact::Artifact;
 use chitin_pack::found;
 use chitin_pack::locate::{LocatedArtifact, OnDisk, locate};
 use chitin_pack::reference::Reference;
-use chitin_pack::signatures::SignatureCandidate;
+use chitin_pack::signatures::{SignatureCandidate, UsedName};
 use chitin_pack::store::Store;
 use chitin_pack::{Digest, ErrorClass, PackError};
 use std::path::PathBuf;
@@ -74,6 +74,15 @@ pub struct ArtifactFinder<S> {
 }
 
 impl FoundArtifact {
+    /// Returns the name that signatures must have been made for: none for files and for names that the user gave to something in
+    /// the local store.
+    pub fn used_name(&self) -> Option<UsedName> {
+        match self.origin {
+            ArtifactOrigin::File => None,
+            ArtifactOrigin::Store | ArtifactOrigin::Registry => UsedName::of(&self.name),
+        }
+    }
+
     /// Tells whether it is what an earlier pull left in the store.
     pub fn was_pulled(&self) -> bool {
         let reference = self.name.parse::<Reference>();

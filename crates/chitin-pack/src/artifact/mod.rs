@@ -63,6 +63,13 @@ impl Artifact {
         })
     }
 
+    /// Returns what the artifact says of itself: a member of its config, or else an annotation.
+    pub fn said(&self, member: &str, annotation: &str) -> Option<&str> {
+        let said = self.config.get(member).and_then(Value::as_str);
+        let annotations = &self.manifest.annotations;
+        said.or_else(|| annotations.get(annotation).map(String::as_str))
+    }
+
     /// Returns the layers that the format knows, in the order of the manifest.
     pub fn layers(&self) -> &[(LayerKind, Descriptor)] {
         &self.layers

@@ -3,6 +3,7 @@
 //! ```json5
 //! {
 //!   default: "warn",                       // none, warn or require
+//!   unbound: "refuse",                     // or accept: signatures that bind neither name nor version
 //!   keys: { release: "-----BEGIN PUBLIC KEY-----…" },   // PEM, or base64 of the key alone
 //!   rules: [                               // the first that fits decides
 //!     { match: "registry.example/team/**", mode: "require", keys: ["release"] },
@@ -63,6 +64,17 @@ impl SignatureMode {
     }
 }
 
+/// What signatures are worth that bind neither name nor version, as earlier versions of Chitin made them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum UnboundSignatures {
+    /// They do not count: whoever runs a registry can serve what they sign under any name.
+    #[default]
+    Refuse,
+    /// They count, with a warning.
+    Accept,
+}
+
 /// A key and the name the user gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedKey {
@@ -79,12 +91,15 @@ pub struct Requirement {
     pub mode: SignatureMode,
     /// Whose signatures count.
     pub keys: Vec<TrustedKey>,
+    /// What signatures are worth that bind no name.
+    pub unbound: UnboundSignatures,
 }
 
 /// A policy file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TrustPolicy {
     default: SignatureMode,
+    unbound: UnboundSignatures,
     keys: Vec<TrustedKey>,
     rules: Vec<Rule>,
 }
@@ -101,6 +116,7 @@ impl TrustPolicy {
     pub const fn new(default: SignatureMode, keys: Vec<TrustedKey>) -> Self {
         Self {
             default,
+            unbound: UnboundSignatures::Refuse,
             keys,
             rules: Vec::new(),
         }
@@ -115,8 +131,19 @@ impl TrustPolicy {
             let message = format!("the policy cannot be read: {error}");
             PackError::new(ErrorClass::InvalidField, message)
         })?;
-        let members = object(&value, "the policy", &["default", "keys", "rules"])?;
+        let members = object(
+            &value,
+            "the policy",
+            &["default", "unbound", "keys", "rules"],
+        )?;
         let default = members.get("default").map(mode).transpose()?;
+        let unbound = match members.get("unbound").map(Value::as_str) {
+            None | Some(Some("refuse")) => UnboundSignatures::Refuse,
+            Some(Some("accept")) => UnboundSignatures::Accept,
+            Some(_) => {
+                return Err(wrong("`unbound` is neither `refuse` nor `accept`"));
+            }
+        };
         let keys = keys(members.get("keys"))?;
         let rules = match members.get("rules") {
             None => Vec::new(),
@@ -128,6 +155,7 @@ impl TrustPolicy {
         };
         Ok(Self {
             default: default.unwrap_or_default(),
+            unbound,
             keys,
             rules,
         })
@@ -163,6 +191,7 @@ impl TrustPolicy {
             return Requirement {
                 mode: self.default,
                 keys: self.keys.clone(),
+                unbound: self.unbound,
             };
         };
         let counts = |key: &&TrustedKey| {
@@ -172,6 +201,7 @@ impl TrustPolicy {
         Requirement {
             mode: rule.mode,
             keys: self.keys.iter().filter(counts).cloned().collect(),
+            unbound: self.unbound,
         }
     }
 
@@ -201,7 +231,7 @@ fn matches(pattern: &str, target: &str) -> bool {
 }
 
 /// One spelling of a host: case, the port that is meant anyway, and a dot at the end make no difference.
-fn host(part: &str) -> String {
+pub(super) fn host(part: &str) -> String {
     let part = part.strip_suffix(":443").unwrap_or(part);
     part.trim_end_matches('.').to_ascii_lowercase()
 }

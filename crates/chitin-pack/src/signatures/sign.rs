@@ -1,6 +1,7 @@
 //! Making a signature.
 
 use super::key::{PrivateKey, PublicKey};
+use super::name::SignedName;
 use crate::artifact::{Descriptor, Manifest};
 use crate::canonical;
 use crate::compat::{OCI_MANIFEST, SIGNATURE, SIGNATURE_CONFIG, SIGNATURE_PAYLOAD, SPEC_VERSION};
@@ -25,9 +26,21 @@ pub(super) struct Payload {
     pub(super) kind: String,
     pub(super) spec_version: String,
     pub(super) subject: Subject,
+    /// Signatures of earlier versions of Chitin have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) artifact: Option<BoundName>,
     pub(super) signer: String,
     pub(super) signed_at: String,
     pub(super) key_id: String,
+}
+
+/// The name that a payload binds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct BoundName {
+    pub(super) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) version: Option<String>,
 }
 
 /// The manifest that a payload names.
@@ -74,9 +87,10 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// Signs a manifest. `signed_at` is a time such as `2026-01-31T12:00:00Z`.
+    /// Signs a manifest and the name under which it may be used. `signed_at` is a time such as `2026-01-31T12:00:00Z`.
     pub fn make(
         subject: &Descriptor,
+        name: &SignedName,
         key: &PrivateKey,
         signer: &str,
         signed_at: &str,
@@ -95,6 +109,10 @@ impl Signature {
             kind: SIGNATURE_PAYLOAD.to_owned(),
             spec_version: SPEC_VERSION.to_owned(),
             subject: subject.into(),
+            artifact: Some(BoundName {
+                name: name.name().to_owned(),
+                version: name.version().map(str::to_owned),
+            }),
             signer: signer.to_owned(),
             signed_at: signed_at.to_owned(),
             key_id: public.id(),
@@ -133,10 +151,11 @@ impl Signature {
     }
 }
 
-/// Signs an artifact of a store, and puts the signature beside it. Returns the signature's manifest.
+/// Signs an artifact of a store under a name, and puts the signature beside it. Returns the signature's manifest.
 pub fn sign(
     store: &Store,
     artifact: &Digest,
+    name: &SignedName,
     key: &PrivateKey,
     signer: &str,
     signed_at: &str,
@@ -144,7 +163,7 @@ pub fn sign(
     let bytes = store.manifest_bytes(artifact)?;
     Manifest::parse(&bytes)?;
     let subject = Descriptor::of(OCI_MANIFEST, &bytes);
-    Signature::make(&subject, key, signer, signed_at)?.put(store)
+    Signature::make(&subject, name, key, signer, signed_at)?.put(store)
 }
 
 /// A subject is named by type, digest and size; notes of the place where it was found are not part of it.
@@ -153,7 +172,7 @@ fn plain(subject: &Descriptor) -> Descriptor {
 }
 
 /// Tells whether a text has the form of a time in UTC.
-fn is_time(text: &str) -> bool {
+pub(super) fn is_time(text: &str) -> bool {
     let Some(text) = text.strip_suffix('Z') else {
         return false;
     };

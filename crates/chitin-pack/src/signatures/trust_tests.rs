@@ -16,6 +16,8 @@ struct Bench {
     store: Arc<Store>,
     subject: Descriptor,
     key: PrivateKey,
+    used: Option<UsedName>,
+    unbound: UnboundSignatures,
 }
 
 impl Bench {
@@ -28,11 +30,20 @@ impl Bench {
             store,
             subject,
             key: PrivateKey::generate().unwrap(),
+            used: None,
+            unbound: UnboundSignatures::Refuse,
         }
     }
 
     fn signature(&self) -> Signature {
-        Signature::make(&self.subject, &self.key, "Ada", TIME).unwrap()
+        Signature::make(
+            &self.subject,
+            &named("harbor:1.0.0"),
+            &self.key,
+            "Ada",
+            TIME,
+        )
+        .unwrap()
     }
 
     fn verdict(
@@ -48,8 +59,9 @@ impl Bench {
         let requirement = Requirement {
             mode,
             keys: keys.collect(),
+            unbound: self.unbound,
         };
-        verify(&self.subject, &signatures, &requirement)
+        verify(&self.subject, self.used.as_ref(), &signatures, &requirement)
     }
 
     fn refused(&self) -> ErrorClass {
@@ -59,6 +71,10 @@ impl Bench {
         assert_eq!(error.exit(), ExitKind::Verification);
         error.class()
     }
+}
+
+fn named(text: &str) -> SignedName {
+    SignedName::parse(text).unwrap()
 }
 
 fn artifact(store: &Store, name: &str) -> Descriptor {
@@ -94,7 +110,8 @@ fn put_changed(
 #[test]
 fn a_signature_of_a_trusted_key_counts_and_says_whose_it_is() {
     let bench = Bench::new();
-    let digest = sign(&bench.store, &bench.subject.digest, &bench.key, "Ada", TIME).unwrap();
+    let (artifact, name) = (bench.subject.digest, named("harbor:1.0.0"));
+    let digest = sign(&bench.store, &artifact, &name, &bench.key, "Ada", TIME).unwrap();
     let verdict = bench
         .verdict(SignatureMode::Require, &[&bench.key])
         .unwrap();
@@ -107,6 +124,7 @@ fn a_signature_of_a_trusted_key_counts_and_says_whose_it_is() {
                 "digest": digest.digest,
                 "signer": "Ada",
                 "signedAt": TIME,
+                "signedName": {"name": "harbor", "version": "1.0.0"},
                 "keyId": bench.key.public().id(),
                 "status": "valid",
                 "key": "release",
@@ -174,10 +192,114 @@ fn a_signature_that_was_touched_does_not_hold() {
 fn a_signature_cannot_be_moved_to_another_artifact() {
     let bench = Bench::new();
     let other = artifact(&bench.store, "other");
-    let mut stolen = Signature::make(&other, &bench.key, "Ada", TIME).unwrap();
+    let mut stolen = Signature::make(&other, &named("other"), &bench.key, "Ada", TIME).unwrap();
     stolen.manifest.subject = Some(bench.subject.clone());
     stolen.put(&bench.store).unwrap();
     assert_eq!(bench.refused(), ErrorClass::SignatureInvalid);
+}
+
+#[test]
+fn a_signature_holds_under_the_name_that_was_signed_and_no_other() {
+    let mut bench = Bench::new();
+    bench.signature().put(&bench.store).unwrap();
+    bench.used = UsedName::of("reg.example/team/harbor:1.0.0");
+    let verdict = bench.verdict(SignatureMode::Require, &[&bench.key]);
+    assert!(verdict.unwrap().verified);
+    bench.used = UsedName::of("reg.example/team/prod:9.9.9");
+    assert_eq!(bench.refused(), ErrorClass::SignatureMisnamed);
+    let verdict = bench.verdict(SignatureMode::Warn, &[&bench.key]).unwrap();
+    assert!(!verdict.verified && verdict.accepted.is_empty());
+    assert_eq!(verdict.warnings[0].code, "SIGNATURE_MISNAMED");
+    // One more signature, for that name, makes it good there.
+    let name = named("reg.example/team/prod:9.9.9");
+    let another = Signature::make(&bench.subject, &name, &bench.key, "Ada", TIME).unwrap();
+    another.put(&bench.store).unwrap();
+    let verdict = bench.verdict(SignatureMode::Require, &[&bench.key]);
+    assert!(verdict.unwrap().verified);
+}
+
+/// Puts a signature as versions before made it: without a name.
+fn put_unbound(bench: &Bench) {
+    let mut signature = bench.signature();
+    let mut payload: Value = serde_json::from_slice(&signature.payload).unwrap();
+    payload.as_object_mut().unwrap().remove("artifact").unwrap();
+    signature.payload = canonical::to_string(&payload).into_bytes();
+    let mut config: Value = serde_json::from_slice(&signature.config).unwrap();
+    let signed = bench.key.sign(&signature.payload);
+    config["signature"] = json!(base64::Engine::encode(
+        &base64::engine::general_purpose::STANDARD,
+        signed
+    ));
+    signature.config = canonical::to_string(&config).into_bytes();
+    signature.manifest.config = Descriptor::of(SIGNATURE_CONFIG, &signature.config);
+    signature.manifest.layers = vec![Descriptor::of(SIGNATURE_PAYLOAD, &signature.payload)];
+    signature.put(&bench.store).unwrap();
+}
+
+#[test]
+fn a_signature_without_a_name_counts_only_where_the_policy_says_so() {
+    let mut bench = Bench::new();
+    put_unbound(&bench);
+    assert_eq!(bench.refused(), ErrorClass::SignatureUnbound);
+    let verdict = bench.verdict(SignatureMode::Warn, &[&bench.key]).unwrap();
+    assert!(!verdict.verified);
+    assert_eq!(verdict.warnings[0].code, "SIGNATURE_UNBOUND");
+    bench.unbound = UnboundSignatures::Accept;
+    let verdict = bench
+        .verdict(SignatureMode::Require, &[&bench.key])
+        .unwrap();
+    assert!(verdict.verified);
+    assert_eq!(verdict.warnings[0].code, "SIGNATURE_UNBOUND");
+    let policy = TrustPolicy::parse("{unbound: 'accept'}").unwrap();
+    assert_eq!(policy.requirement(None).unbound, UnboundSignatures::Accept);
+    assert!(TrustPolicy::parse("{unbound: 'maybe'}").is_err());
+}
+
+#[test]
+fn what_is_older_than_before_is_refused_under_the_same_name() {
+    let directory = TempDir::new().unwrap();
+    let home = chitin_guard::Root::open(directory.path()).unwrap();
+    let used = UsedName::of("reg.example/harbor").unwrap();
+    let digest = |number: u8| crate::Digest::of(&[number]);
+    let accept = |used: &UsedName, number, version: &str, at: &str, older| {
+        let mut verdict = SignatureVerdict {
+            mode: SignatureMode::Require,
+            verified: true,
+            signatures: Vec::new(),
+            warnings: Vec::new(),
+            accepted: vec![AcceptedSignature {
+                artifact: digest(number),
+                version: Some(version.to_owned()),
+                signed_at: at.to_owned(),
+            }],
+        };
+        pin(&home, used, &mut verdict, older).map(|()| verdict.warnings.len())
+    };
+    let (early, late) = ("2026-01-31T12:00:00Z", "2026-02-01T12:00:00Z");
+    let refuse = OlderArtifacts::Refuse;
+    assert_eq!(accept(&used, 1, "1.0.0", early, refuse).unwrap(), 0);
+    assert_eq!(accept(&used, 2, "1.1.0", early, refuse).unwrap(), 0);
+    // An older version, even if it was signed again; an older build of the same version.
+    for at in [early, late] {
+        let error = accept(&used, 1, "1.0.0", at, refuse).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::SignatureOlder);
+        assert_eq!(error.exit(), ExitKind::Verification);
+    }
+    assert_eq!(accept(&used, 3, "1.1.0", late, refuse).unwrap(), 0);
+    assert!(accept(&used, 2, "1.1.0", early, refuse).is_err());
+    // The same content is no rollback, whichever of its signatures is at hand, and does not lower what is remembered.
+    assert_eq!(accept(&used, 3, "1.1.0", early, refuse).unwrap(), 0);
+    assert!(accept(&used, 2, "1.1.0", early, refuse).is_err());
+    let other = UsedName::of("reg.example/harbor:1.0.0").unwrap();
+    assert_eq!(accept(&other, 1, "1.0.0", early, refuse).unwrap(), 0);
+    assert_eq!(
+        accept(&used, 1, "1.0.0", early, OlderArtifacts::Accept).unwrap(),
+        1
+    );
+    assert_eq!(accept(&used, 1, "1.0.0", early, refuse).unwrap(), 0);
+    home.replace_private(std::path::Path::new(PINS_FILE), b"{")
+        .unwrap();
+    assert!(accept(&used, 2, "1.1.0", early, refuse).is_err(), "damaged");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Checking signatures, and deciding what they are worth.
 
 use super::key::PublicKey;
-use super::policy::{Requirement, SignatureMode, TrustedKey};
-use super::sign::{ALGORITHM, Payload, SignatureConfig, Subject};
+use super::name::{SignedName, UsedName};
+use super::policy::{Requirement, SignatureMode, TrustedKey, UnboundSignatures};
+use super::sign::{ALGORITHM, Payload, SignatureConfig, Subject, is_time};
 use crate::artifact::{Artifact, Descriptor, read_verified};
 use crate::compat;
 use crate::digest::Digest;
@@ -35,6 +36,21 @@ pub enum SignatureStatus {
         /// The name.
         key: String,
     },
+    /// It holds and its key is trusted, but it binds neither name nor version.
+    Unbound {
+        /// The name of the key.
+        key: String,
+    },
+    /// It holds and its key is trusted, but it is for another name or version than the artifact is used under.
+    Misnamed {
+        /// The name of the key.
+        key: String,
+        /// The name that was signed.
+        name: SignedName,
+        /// The name under which the artifact is used.
+        #[serde(rename = "usedAs")]
+        used_as: String,
+    },
     /// It holds, and nobody trusts its key.
     Untrusted,
     /// It does not hold.
@@ -56,6 +72,9 @@ pub struct Checked {
     /// When, as signed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signed_at: Option<String>,
+    /// The name and version that it binds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signed_name: Option<SignedName>,
     /// The key's short name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_id: Option<String>,
@@ -75,6 +94,20 @@ pub struct SignatureVerdict {
     pub signatures: Vec<Checked>,
     /// What is missing.
     pub warnings: Vec<PackWarning>,
+    /// The signatures that count.
+    #[serde(skip)]
+    pub accepted: Vec<AcceptedSignature>,
+}
+
+/// A signature that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcceptedSignature {
+    /// The artifact.
+    pub artifact: Digest,
+    /// The version that it binds.
+    pub version: Option<String>,
+    /// When it was made, as signed.
+    pub signed_at: String,
 }
 
 /// Names an artifact as signatures do.
@@ -82,9 +115,11 @@ pub fn subject_of(artifact: &Artifact) -> Descriptor {
     Descriptor::of(compat::OCI_MANIFEST, &artifact.manifest_bytes)
 }
 
-/// Decides whether an artifact may be used. One signature that counts is enough: anybody can put a bad one beside it.
+/// Decides whether an artifact may be used, under the name that is given. One signature that counts is enough: anybody can put a
+/// bad one beside it.
 pub fn verify(
     subject: &Descriptor,
+    used: Option<&UsedName>,
     candidates: &[SignatureCandidate],
     requirement: &Requirement,
 ) -> Result<SignatureVerdict, PackError> {
@@ -93,21 +128,65 @@ pub fn verify(
         verified: false,
         signatures: Vec::new(),
         warnings: Vec::new(),
+        accepted: Vec::new(),
     };
     if requirement.mode == SignatureMode::None {
         return Ok(verdict);
     }
-    verdict.signatures = check(subject, candidates, &requirement.keys);
-    let any = |wanted: fn(&SignatureStatus) -> bool| {
-        let mut statuses = verdict.signatures.iter().map(|checked| &checked.status);
-        statuses.any(wanted)
+    verdict.signatures = check(subject, used, candidates, &requirement.keys);
+    let accepts_unbound = requirement.unbound == UnboundSignatures::Accept;
+    let counts = |checked: &&Checked| match checked.status {
+        SignatureStatus::Valid { .. } => true,
+        SignatureStatus::Unbound { .. } => accepts_unbound,
+        SignatureStatus::Misnamed { .. }
+        | SignatureStatus::Untrusted
+        | SignatureStatus::Invalid { .. } => false,
     };
-    if any(|status| matches!(status, SignatureStatus::Valid { .. })) {
-        verdict.verified = true;
+    let accepted = verdict.signatures.iter().filter(counts);
+    verdict.accepted = accepted
+        .map(|checked| AcceptedSignature {
+            artifact: subject.digest,
+            version: checked
+                .signed_name
+                .as_ref()
+                .and_then(|name| name.version().map(str::to_owned)),
+            signed_at: checked.signed_at.clone().unwrap_or_default(),
+        })
+        .collect();
+    verdict.verified = !verdict.accepted.is_empty();
+    let is_bound = |checked: &Checked| matches!(checked.status, SignatureStatus::Valid { .. });
+    if verdict.signatures.iter().any(is_bound) {
         return Ok(verdict);
     }
-    let (class, code, message) = if any(|status| matches!(status, SignatureStatus::Invalid { .. }))
-    {
+    let (class, code, message) = why_not(&verdict.signatures);
+    if requirement.mode == SignatureMode::Require && !verdict.verified {
+        return Err(PackError::new(class, message).about(verdict.signatures.iter().map(describe)));
+    }
+    verdict.warnings.push(PackWarning::new(code, message));
+    Ok(verdict)
+}
+
+/// Says what is wrong with signatures of which none is without fault: what a trusted key signed says most.
+fn why_not(signatures: &[Checked]) -> (ErrorClass, &'static str, &'static str) {
+    let any = |wanted: fn(&SignatureStatus) -> bool| {
+        let mut statuses = signatures.iter().map(|checked| &checked.status);
+        statuses.any(wanted)
+    };
+    if any(|status| matches!(status, SignatureStatus::Misnamed { .. })) {
+        let message = "the artifact is signed under another name or version";
+        (
+            ErrorClass::SignatureMisnamed,
+            compat::SIGNATURE_MISNAMED,
+            message,
+        )
+    } else if any(|status| matches!(status, SignatureStatus::Unbound { .. })) {
+        let message = "the signature binds neither name nor version, so it holds under any";
+        (
+            ErrorClass::SignatureUnbound,
+            compat::SIGNATURE_UNBOUND,
+            message,
+        )
+    } else if any(|status| matches!(status, SignatureStatus::Invalid { .. })) {
         let message = "the signature is invalid";
         (
             ErrorClass::SignatureInvalid,
@@ -128,26 +207,20 @@ pub fn verify(
             compat::SIGNATURE_MISSING,
             message,
         )
-    };
-    if requirement.mode == SignatureMode::Require {
-        return Err(PackError::new(class, message)
-            .about(verdict.signatures.iter().map(describe))
-            .hint("have it signed by a key of your policy, or change the policy"));
     }
-    verdict.warnings.push(PackWarning::new(code, message));
-    Ok(verdict)
 }
 
-/// Checks signatures one by one.
+/// Checks signatures one by one. What the artifact is used as is compared where there is such a name.
 pub fn check(
     subject: &Descriptor,
+    used: Option<&UsedName>,
     candidates: &[SignatureCandidate],
     keys: &[TrustedKey],
 ) -> Vec<Checked> {
     let candidates = candidates.iter().take(MAX_SIGNATURES);
     candidates
         .map(|candidate| match examine(subject, candidate) {
-            Ok((payload, key)) => {
+            Ok(Examined { payload, name, key }) => {
                 let trusted = keys.iter().find(|trusted| trusted.key == key);
                 Checked {
                     digest: candidate.digest,
@@ -155,16 +228,16 @@ pub fn check(
                     signed_at: Some(payload.signed_at),
                     key_id: Some(payload.key_id),
                     status: trusted.map_or(SignatureStatus::Untrusted, |trusted| {
-                        SignatureStatus::Valid {
-                            key: trusted.name.clone(),
-                        }
+                        worth(trusted, name.as_ref(), used)
                     }),
+                    signed_name: name,
                 }
             }
             Err(reason) => Checked {
                 digest: candidate.digest,
                 signer: None,
                 signed_at: None,
+                signed_name: None,
                 key_id: None,
                 status: SignatureStatus::Invalid { reason },
             },
@@ -172,11 +245,33 @@ pub fn check(
         .collect()
 }
 
+/// Returns what a signature of a trusted key is worth.
+fn worth(
+    trusted: &TrustedKey,
+    signed: Option<&SignedName>,
+    used: Option<&UsedName>,
+) -> SignatureStatus {
+    let key = trusted.name.clone();
+    match (signed, used) {
+        (None, _) => SignatureStatus::Unbound { key },
+        (Some(signed), Some(used)) if !signed.holds_for(used) => SignatureStatus::Misnamed {
+            key,
+            name: signed.clone(),
+            used_as: used.to_string(),
+        },
+        (Some(_), _) => SignatureStatus::Valid { key },
+    }
+}
+
+/// What a signature that holds says.
+struct Examined {
+    payload: Payload,
+    name: Option<SignedName>,
+    key: PublicKey,
+}
+
 /// Returns what was signed and by which key, or why the signature is invalid.
-fn examine(
-    subject: &Descriptor,
-    candidate: &SignatureCandidate,
-) -> Result<(Payload, PublicKey), String> {
+fn examine(subject: &Descriptor, candidate: &SignatureCandidate) -> Result<Examined, String> {
     let artifact = candidate.found.as_ref().map_err(ToString::to_string)?;
     let manifest = &artifact.manifest;
     if manifest.artifact_type != compat::SIGNATURE {
@@ -219,13 +314,25 @@ fn examine(
     if said != (&payload.signer, &payload.signed_at, &payload.key_id) || config.key_id != key.id() {
         return Err("its config says something other than its payload".to_owned());
     }
-    Ok((payload, key))
+    if !is_time(&payload.signed_at) {
+        return Err("its time is not one".to_owned());
+    }
+    let name = payload.artifact.as_ref();
+    let name = name.map(|bound| SignedName::new(&bound.name, bound.version.as_deref()));
+    let name = name.transpose().map_err(|error| error.to_string())?;
+    Ok(Examined { payload, name, key })
 }
 
 fn describe(checked: &Checked) -> String {
     let digest = checked.digest;
     match &checked.status {
         SignatureStatus::Valid { key } => format!("{digest}: signed by `{key}`"),
+        SignatureStatus::Unbound { key } => {
+            format!("{digest}: signed by `{key}`, without a name or version")
+        }
+        SignatureStatus::Misnamed { key, name, used_as } => {
+            format!("{digest}: signed by `{key}` as `{name}`, used as `{used_as}`")
+        }
         SignatureStatus::Untrusted => format!(
             "{digest}: signed by the key {}, which you do not trust",
             checked.key_id.as_deref().unwrap_or_default()

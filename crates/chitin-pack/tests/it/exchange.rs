@@ -68,8 +68,10 @@ impl Bench {
                 name: "release".to_owned(),
                 key: self.key.public(),
             }],
+            ..Requirement::default()
         };
-        assert!(verify(&subject, signatures, &requirement).unwrap().verified);
+        let verdict = verify(&subject, None, signatures, &requirement);
+        assert!(verdict.unwrap().verified);
     }
 }
 

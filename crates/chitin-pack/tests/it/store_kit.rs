@@ -5,7 +5,7 @@ use chitin_pack::artifact::{Descriptor, Manifest};
 use chitin_pack::canonical;
 use chitin_pack::compat::{AGENT, CONFIG, OCI_MANIFEST};
 use chitin_pack::layer::LayerKind;
-use chitin_pack::signatures::{PrivateKey, Signature};
+use chitin_pack::signatures::{PrivateKey, Signature, SignedName};
 use chitin_pack::store::Store;
 use chitin_pack::{Digest, PackError};
 use serde_json::{Value, json};
@@ -68,6 +68,7 @@ pub(crate) fn agent(store: &Store, number: usize) -> Result<Descriptor, PackErro
 /// Signs an artifact that need not be there any more.
 pub(crate) fn sign(store: &Store, subject: &Descriptor, key: &PrivateKey) -> Digest {
     let subject = Descriptor::new(OCI_MANIFEST, subject.digest, subject.size);
-    let signature = Signature::make(&subject, key, "Ada", TIME).unwrap();
+    let name = SignedName::parse("agent:1.0.0").unwrap();
+    let signature = Signature::make(&subject, &name, key, "Ada", TIME).unwrap();
     signature.put(store).unwrap().digest
 }

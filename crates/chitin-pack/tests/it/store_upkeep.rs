@@ -4,7 +4,7 @@ use crate::store_kit::{TIME, agent, sign, store_at};
 use chitin_pack::Digest;
 use chitin_pack::artifact::Descriptor;
 use chitin_pack::compat::{OCI_INDEX, OCI_MANIFEST, SIGNATURE_CONFIG, SIGNATURE_PAYLOAD};
-use chitin_pack::signatures::{PrivateKey, Signature};
+use chitin_pack::signatures::{PrivateKey, Signature, SignedName};
 use chitin_pack::store::{Store, StoreRepair, Sweep, fallback_tag};
 use proptest::prelude::*;
 use serde_json::json;
@@ -70,7 +70,8 @@ fn signatures_that_a_registry_lists_under_its_fallback_tag_are_found_and_stay() 
     store.tag("one", &subject).unwrap();
     // The same signature comes without a list of its own, as from a pull that copies blobs and tags.
     let plain = Descriptor::new(OCI_MANIFEST, subject.digest, subject.size);
-    let signature = Signature::make(&plain, &key, "Ada", TIME).unwrap();
+    let name = SignedName::parse("agent:1.0.0").unwrap();
+    let signature = Signature::make(&plain, &name, &key, "Ada", TIME).unwrap();
     store.put(SIGNATURE_PAYLOAD, &signature.payload).unwrap();
     store.put(SIGNATURE_CONFIG, &signature.config).unwrap();
     let manifest = store.put_manifest(&signature.manifest).unwrap();

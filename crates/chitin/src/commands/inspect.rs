@@ -89,7 +89,7 @@ impl Args {
         };
         let subject = signatures::subject_of(artifact);
         // Whose they are is `verify`'s to say; whether they hold can be said without a key.
-        let signatures = signatures::check(&subject, &found.signatures, &[]);
+        let signatures = signatures::check(&subject, None, &found.signatures, &[]);
         let facts = Facts {
             source: found.origin,
             inspection: inspect(artifact, depth, signatures)?,
@@ -181,8 +181,11 @@ fn facts_text(facts: &ArtifactInspection, out: &mut dyn fmt::Write, paint: Paint
                         format!("invalid: {}", tame(reason))
                     }
                     signatures::SignatureStatus::Valid { .. }
+                    | signatures::SignatureStatus::Unbound { .. }
+                    | signatures::SignatureStatus::Misnamed { .. }
                     | signatures::SignatureStatus::Untrusted => format!(
-                        "{} at {}, key {}",
+                        "{} by {} at {}, key {}",
+                        signed_name(signature),
                         said(&signature.signer),
                         said(&signature.signed_at),
                         said(&signature.key_id)
@@ -192,6 +195,13 @@ fn facts_text(facts: &ArtifactInspection, out: &mut dyn fmt::Write, paint: Paint
             }
             Ok(())
         }
+    }
+}
+
+fn signed_name(signature: &signatures::Checked) -> String {
+    match &signature.signed_name {
+        Some(name) => format!("`{name}`"),
+        None => "no name".to_owned(),
     }
 }
 

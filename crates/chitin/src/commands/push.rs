@@ -5,7 +5,9 @@ use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::ship::{Bar, Finder, Moved, NetworkArgs, count, size, until_interrupted};
 use chitin_pack::reference::Reference;
+use chitin_pack::signatures::{SignedName, UsedName, check, subject_of};
 use chitin_pack::{Digest, ExitKind};
+use chitin_registry::FoundArtifact;
 use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
@@ -73,6 +75,9 @@ impl Args {
             let good = found.signatures.iter().filter(|one| one.found.is_ok());
             good.map(|one| one.digest).collect()
         };
+        if !self.no_signatures {
+            note_other_names(&found, &reference, printer);
+        }
         let registry = self.network.registry(host)?;
         let bar = Bar::new(printer.stream(), "Pushing");
         let pushed = until_interrupted(async {
@@ -94,6 +99,28 @@ impl Args {
             signatures: signatures.len(),
             moved,
         })
+    }
+}
+
+/// Says so when the artifact is signed, and none of its signatures will hold where it is going.
+fn note_other_names(found: &FoundArtifact, reference: &Reference, printer: &Printer) {
+    let Some(used) = UsedName::of(&reference.to_string()) else {
+        return;
+    };
+    let signatures = check(
+        &subject_of(&found.artifact),
+        Some(&used),
+        &found.signatures,
+        &[],
+    );
+    let signed = signatures.into_iter().filter_map(|one| one.signed_name);
+    let names: Vec<SignedName> = signed.collect();
+    if let Some(name) = names.first()
+        && !names.iter().any(|name| name.holds_for(&used))
+    {
+        printer.note(&format!(
+            "warning: the artifact is signed as `{name}`, which does not hold for `{used}`; `chitin sign --as {used}` makes a signature that does"
+        ));
     }
 }
 

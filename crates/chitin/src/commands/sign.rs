@@ -5,7 +5,8 @@ use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{Finder, NetworkArgs, count, place};
 use chitin_pack::Digest;
-use chitin_pack::signatures::{PrivateKey, load_private_key, save_keys, sign};
+use chitin_pack::artifact::Artifact;
+use chitin_pack::signatures::{PrivateKey, SignedName, load_private_key, save_keys, sign};
 use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
@@ -13,11 +14,12 @@ use std::path::{Path, PathBuf};
 
 /// Sign an artifact with an ed25519 key, or create a key.
 ///
-/// The signature is a separate artifact that refers to the agent: registries copy it along, and the agent's digest does not change.
+/// The signature is a separate artifact that refers to the agent: registries copy it along, and the agent's digest does not change. It binds the name, the version and the time besides the content, so it does not hold under another name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin sign --new-key ada                            writes ada.pem and ada.pub.pem
   chitin sign my-agent:1.2.0 --key ada.pem --signer ada@example.org
+  chitin sign my-agent:1.2.0 --key ada.pem --as registry.example/team/my-agent:1.2.0
   chitin push my-agent:1.2.0 registry.example/team/my-agent:1.2.0      the signature is pushed too
 
 Exit codes: 0 signed; 1 wrong arguments or key; 2 the artifact or a file failed; 3 the registry failed.")]
@@ -34,8 +36,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     signer: Option<String>,
 
+    /// The name and version to sign, such as `registry.example/team/agent:1.2.0`; by default those that the artifact was packed with.
+    ///
+    /// The signature holds where the repository ends with this name and the tag is this version, a part of it (`1.2`), or a word such as `latest`.
+    #[arg(long = "as", value_name = "NAME:VERSION")]
+    signed_name: Option<String>,
+
     /// Create a key pair instead: the private key in NAME.pem, readable by you alone, the public key in NAME.pub.pem.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["artifact", "key", "signer"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["artifact", "key", "signer", "signed_name"])]
     new_key: Option<PathBuf>,
 
     #[command(flatten)]
@@ -48,6 +56,7 @@ struct Signed {
     artifact: String,
     digest: Digest,
     signature: Digest,
+    signed_name: SignedName,
     signer: String,
     key_id: String,
     signatures: usize,
@@ -86,15 +95,30 @@ impl Args {
         found.artifact.verify()?;
         store.copy_in(&found.artifact)?;
         store.copy_signatures(&found.signatures)?;
-        let signature = sign(store, &found.artifact.digest, &key, &signer, &Host::now())?;
+        let name = self.name_of(&found.artifact)?;
+        let digest = &found.artifact.digest;
+        let signature = sign(store, digest, &name, &key, &signer, &Host::now())?;
         printer.result(&Signed {
             artifact: found.name,
             digest: found.artifact.digest,
             signature: signature.digest,
+            signed_name: name,
             signer,
             key_id,
             signatures: store.signatures_of(&found.artifact.digest)?.len(),
         })
+    }
+}
+
+impl Args {
+    /// What is signed: the name that was typed, or the artifact's own.
+    fn name_of(&self, artifact: &Artifact) -> Result<SignedName, CliError> {
+        match &self.signed_name {
+            Some(name) => Ok(SignedName::parse(name)?),
+            None => SignedName::of(artifact).map_err(|error| {
+                CliError::from(error).hint("say what to sign it as with `--as NAME:VERSION`")
+            }),
+        }
     }
 }
 
@@ -115,8 +139,9 @@ impl Render for Signed {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         writeln!(
             out,
-            "Signed {} as {}, key {}; it now has {}.",
+            "Signed {} as `{}` by {}, key {}; it now has {}.",
             paint.bold(&plain(&self.artifact, '\u{fffd}')),
+            self.signed_name,
             plain(&self.signer, '\u{fffd}'),
             self.key_id,
             count(self.signatures, "signature")

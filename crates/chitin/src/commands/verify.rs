@@ -70,11 +70,31 @@ impl Render for Verified {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         for signature in &self.verdict.signatures {
             let said = |text: &Option<String>| plain(text.as_deref().unwrap_or("?"), '\u{fffd}');
+            let name = signature.signed_name.as_ref();
+            let name = name.map_or_else(String::new, |name| format!("`{name}` by "));
             let (word, more) = match &signature.status {
                 SignatureStatus::Valid { key } => (
                     paint.good("trusted"),
                     format!(
-                        "{} at {}, key `{}`",
+                        "{name}{} at {}, key `{}`",
+                        said(&signature.signer),
+                        said(&signature.signed_at),
+                        plain(key, '\u{fffd}')
+                    ),
+                ),
+                SignatureStatus::Unbound { key } => (
+                    paint.warn("unbound"),
+                    format!(
+                        "{} at {}, key `{}`; binds neither name nor version",
+                        said(&signature.signer),
+                        said(&signature.signed_at),
+                        plain(key, '\u{fffd}')
+                    ),
+                ),
+                SignatureStatus::Misnamed { key, used_as, .. } => (
+                    paint.bad("other name"),
+                    format!(
+                        "{name}{} at {}, key `{}`; used as `{used_as}`",
                         said(&signature.signer),
                         said(&signature.signed_at),
                         plain(key, '\u{fffd}')
@@ -83,7 +103,7 @@ impl Render for Verified {
                 SignatureStatus::Untrusted => (
                     paint.warn("unknown"),
                     format!(
-                        "{} at {}, key {}",
+                        "{name}{} at {}, key {}",
                         said(&signature.signer),
                         said(&signature.signed_at),
                         said(&signature.key_id)

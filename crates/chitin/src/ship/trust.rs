@@ -4,8 +4,8 @@ use super::{place, state};
 use crate::error::{CliError, FailureKind};
 use chitin_guard::Root;
 use chitin_pack::signatures::{
-    Requirement, SignatureMode, SignatureVerdict, TrustPolicy, TrustedKey, load_public_key,
-    subject_of, verify,
+    OlderArtifacts, Requirement, SignatureMode, SignatureVerdict, TrustPolicy, TrustedKey,
+    load_public_key, pin, subject_of, verify,
 };
 use chitin_registry::FoundArtifact;
 use chitin_runtime::Host;
@@ -26,6 +26,10 @@ pub(crate) struct TrustArgs {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
 
+    /// Accept an artifact that is older than the one accepted under this name before, from now on.
+    #[arg(long)]
+    allow_older: bool,
+
     /// Also trust the public key in this file; repeatable.
     #[arg(long, value_name = "FILE")]
     trust: Vec<PathBuf>,
@@ -39,7 +43,7 @@ impl TrustArgs {
         found: &FoundArtifact,
     ) -> Result<SignatureVerdict, CliError> {
         let requirement = self.requirement(host, found.target.as_deref(), SignatureMode::None)?;
-        decide(found, &requirement)
+        self.decide(host, found, &requirement)
     }
 
     /// The same where a signature is what the user asks about: without any rule, one is required.
@@ -50,7 +54,7 @@ impl TrustArgs {
     ) -> Result<SignatureVerdict, CliError> {
         let requirement =
             self.requirement(host, found.target.as_deref(), SignatureMode::Require)?;
-        decide(found, &requirement)
+        self.decide(host, found, &requirement)
     }
 
     fn requirement(
@@ -63,7 +67,7 @@ impl TrustArgs {
             Some(policy) => policy.requirement(target),
             None => Requirement {
                 mode: without_policy,
-                keys: Vec::new(),
+                ..Requirement::default()
             },
         };
         if self.require_signature {
@@ -96,7 +100,31 @@ impl TrustArgs {
     }
 }
 
-fn decide(found: &FoundArtifact, requirement: &Requirement) -> Result<SignatureVerdict, CliError> {
-    let subject = subject_of(&found.artifact);
-    Ok(verify(&subject, &found.signatures, requirement)?)
+impl TrustArgs {
+    /// Judges the signatures, and compares them with what was accepted under the same name before.
+    fn decide(
+        &self,
+        host: &Host,
+        found: &FoundArtifact,
+        requirement: &Requirement,
+    ) -> Result<SignatureVerdict, CliError> {
+        let subject = subject_of(&found.artifact);
+        let used = found.used_name();
+        let mut verdict = verify(&subject, used.as_ref(), &found.signatures, requirement)?;
+        if let Some(used) = used.filter(|_| verdict.verified) {
+            let home = state(host)?;
+            let home = Root::create_private(&home).map_err(|error| {
+                let message =
+                    "Could not open Chitin's home to compare the artifact with earlier ones.";
+                CliError::new(FailureKind::Internal, message).caused_by(error)
+            })?;
+            let older = if self.allow_older {
+                OlderArtifacts::Accept
+            } else {
+                OlderArtifacts::Refuse
+            };
+            pin(&home, &used, &mut verdict, older)?;
+        }
+        Ok(verdict)
+    }
 }

@@ -186,7 +186,7 @@ impl<'c> Steps<'c> {
         store.artifact(&digest)?.verify()?;
         let requirement = TrustPolicy::default().requirement(None);
         let signatures = store.signatures_of(&digest)?;
-        verify(&self.case.built.manifest, &signatures, &requirement)?;
+        verify(&self.case.built.manifest, None, &signatures, &requirement)?;
         Ok(json!({ "exit": 0 }))
     }
 }

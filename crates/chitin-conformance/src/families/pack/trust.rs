@@ -9,7 +9,7 @@ use chitin_pack::compat::{AGENT, CONFIG, OCI_MANIFEST, SIGNATURE_PAYLOAD};
 use chitin_pack::diff::{self, diff};
 use chitin_pack::inspect::{self, documents, inspect};
 use chitin_pack::signatures::{
-    PrivateKey, Requirement, Signature, SignatureMode, TrustedKey, verify,
+    PrivateKey, Requirement, Signature, SignatureMode, SignedName, TrustedKey, verify,
 };
 use chitin_pack::store::{ImageLayout, Store, extract};
 use chitin_pack::{ErrorClass, PackError};
@@ -77,7 +77,9 @@ fn verify_policy(input: &Value) -> Judged {
     let put = store.put_manifest(&manifest)?;
     let subject = Descriptor::new(OCI_MANIFEST, put.digest, put.size);
     let (ours, theirs) = (PrivateKey::generate()?, PrivateKey::generate()?);
-    let sign = |key: &PrivateKey| Signature::make(&subject, key, "Ada", "2026-01-31T12:00:00Z");
+    let name = SignedName::parse("harbor")?;
+    let sign =
+        |key: &PrivateKey| Signature::make(&subject, &name, key, "Ada", "2026-01-31T12:00:00Z");
     match input["signatureReferrer"].as_str() {
         None | Some("absent") => {}
         Some("valid") => drop(sign(&ours)?.put(&store)?),
@@ -99,9 +101,10 @@ fn verify_policy(input: &Value) -> Judged {
             name: "ours".to_owned(),
             key: ours.public(),
         }],
+        ..Requirement::default()
     };
     let signatures = store.signatures_of(&subject.digest)?;
-    match verify(&subject, &signatures, &requirement) {
+    match verify(&subject, None, &signatures, &requirement) {
         Ok(verdict) => {
             let codes: Vec<_> = verdict
                 .warnings
