@@ -14,11 +14,6 @@ impl Id {
         let number = digits.then(|| text.parse().ok()).flatten()?;
         (number > 0).then_some(Self(number))
     }
-
-    /// Returns the number.
-    pub(crate) fn number(self) -> u64 {
-        self.0
-    }
 }
 
 impl fmt::Display for Id {

@@ -12,7 +12,7 @@ use crate::host::AgentHost;
 use crate::intake::recent::Recent;
 use crate::queue::busy::Busy;
 use crate::queue::lane::TurnConcurrency;
-use crate::queue::turn_slots::Lanes;
+use crate::queue::turn_slots::TurnSlots;
 use crate::route::Routing;
 use crate::route::bindings::Bindings;
 use crate::subagents::tree::Tree;
@@ -89,7 +89,7 @@ pub(crate) struct Inner {
     pub(crate) busy: Busy,
     pub(crate) bindings: Bindings,
     pub(crate) tree: Tree,
-    pub(crate) lanes: Lanes,
+    pub(crate) turn_slots: TurnSlots,
     pub(crate) open: AtomicUsize,
     pub(crate) recent: Mutex<Recent>,
     pub(crate) closing: AtomicBool,
@@ -123,7 +123,7 @@ impl Gateway {
             busy: Busy::default(),
             bindings: Bindings::default(),
             tree: Tree::default(),
-            lanes: Lanes::new(TurnConcurrency::read(&parts.config, &rules.lanes)),
+            turn_slots: TurnSlots::new(TurnConcurrency::read(&parts.config, &rules.lanes)),
             open: AtomicUsize::new(0),
             recent: Mutex::default(),
             closing: AtomicBool::new(false),

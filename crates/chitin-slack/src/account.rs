@@ -1,12 +1,12 @@
 //! One account: its tokens, what is known of its workspace, and how its connection stands.
 
 use crate::compat::ID;
-use crate::lines::Lines;
 use crate::people::{Person, Room};
 use crate::recent::Recent;
 use crate::settings::AccountSettings;
 use crate::slack::{SlackNotes, SlackTokens};
 use crate::web::{CallError, Client, SlackResponse, Web};
+use chitin_gateway::queue::SerialQueues;
 use chitin_gateway::surface::{self, Connection};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -18,6 +18,9 @@ use tokio_util::sync::CancellationToken;
 const SEEN: usize = 8_192;
 /// How many people, rooms, threads and sent messages are remembered.
 const KNOWN: usize = 2_048;
+
+/// How many events wait to be taken in at most.
+const MOST_WAITING: usize = 1_000;
 
 /// One account.
 pub(crate) struct Account {
@@ -39,7 +42,8 @@ pub(crate) struct Account {
     pub(crate) threads: Recent<bool>,
     /// Messages that went out, by key, and what Slack calls them.
     pub(crate) sent: Recent<String>,
-    pub(crate) lines: Arc<Lines>,
+    /// Events are taken in in their order, conversation by conversation.
+    pub(crate) queues: Arc<SerialQueues>,
     /// The token is good for nothing any more.
     pub(crate) revoked: CancellationToken,
     me: OnceCell<Me>,
@@ -80,7 +84,7 @@ impl Account {
             direct: Recent::new(KNOWN),
             threads: Recent::new(KNOWN),
             sent: Recent::new(KNOWN),
-            lines: Arc::default(),
+            queues: SerialQueues::new(MOST_WAITING, MOST_WAITING),
             revoked: CancellationToken::new(),
             me: OnceCell::new(),
             connection: Mutex::default(),

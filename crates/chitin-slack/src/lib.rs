@@ -19,7 +19,6 @@ mod compat;
 mod emoji;
 pub mod event;
 mod files;
-mod lines;
 pub mod mrkdwn;
 mod people;
 mod probe;

@@ -83,7 +83,7 @@ impl Hook {
                 let _ = done.send(account.hear(&gateway, &happened).await);
             }
         };
-        if !account.lines.push(place, job.boxed()) {
+        if !account.queues.try_push(&place, job.boxed()) {
             account.complain("too much waits already; Slack is to tell it again");
             return text(503, "Too much waits already.");
         }
@@ -128,7 +128,7 @@ pub(crate) async fn keep(account: Arc<Account>, cancel: CancellationToken) {
         () = cancel.cancelled() => {}
         () = account.revoked.cancelled() => {}
     }
-    let _ = tokio::time::timeout(LAST, account.lines.empty()).await;
+    let _ = tokio::time::timeout(LAST, account.queues.finish()).await;
 }
 
 fn text(status: u16, body: &str) -> WebhookAnswer {

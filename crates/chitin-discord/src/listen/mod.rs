@@ -6,7 +6,6 @@
 
 mod attached;
 mod end;
-mod lanes;
 mod progress;
 mod receive;
 mod relay;
@@ -17,12 +16,13 @@ use crate::intake::{self, EventOutcome};
 use crate::positions::PositionStore;
 use crate::rest::{Fault, Why};
 use crate::settings::Url;
+use crate::wire;
 use chitin_gateway::Gateway;
+use chitin_gateway::queue::SerialQueues;
 use chitin_gateway::surface::Connection;
 use end::ConnectionEnd;
 use futures_util::{FutureExt, StreamExt};
-use lanes::Lanes;
-use progress::Progress;
+use progress::{Number, Progress};
 use rustls::ClientConfig;
 use shard::ShardConnection;
 use std::panic::AssertUnwindSafe;
@@ -37,6 +37,12 @@ use twilight_gateway::error::ReceiveMessageErrorType;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The longest wait between two tries.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// How many messages are taken in at once.
+const AT_ONCE: usize = 8;
+/// How many wait in all. When there is no room nothing more is read, and Discord keeps what comes.
+const MOST_WAITING: usize = 2_048;
+/// How long what waits may take at the end.
+const ENDING: Duration = Duration::from_secs(5);
 
 /// Which way events come.
 pub(crate) struct EventTransport {
@@ -55,11 +61,12 @@ pub(crate) async fn run(
     cancel: CancellationToken,
 ) {
     let progress = Arc::new(Progress::new(&memory, way.gateway_url.as_deref()));
-    let lanes = Lanes::begin(&account, &gateway, &progress, &cancel);
+    let queues = SerialQueues::new(MOST_WAITING, AT_ONCE);
     let listening = Listening {
         account: &account,
+        gateway: &gateway,
         way,
-        lanes: &lanes,
+        queues: &queues,
         progress: &progress,
         cancel: &cancel,
     };
@@ -67,16 +74,17 @@ pub(crate) async fn run(
         () = listening.on() => {}
         () = progress.keep_on(&account) => {}
     }
-    lanes.end().await;
+    queues.end(ENDING).await;
     progress.keep(&account).await;
 }
 
 /// One account that listens.
 struct Listening<'a> {
-    account: &'a Account,
+    account: &'a Arc<Account>,
+    gateway: &'a Gateway,
     way: EventTransport,
-    lanes: &'a Lanes,
-    progress: &'a Progress,
+    queues: &'a Arc<SerialQueues>,
+    progress: &'a Arc<Progress>,
     cancel: &'a CancellationToken,
 }
 
@@ -135,6 +143,22 @@ impl Listening<'_> {
         })
     }
 
+    /// Puts a message behind the others of its channel. Those of other channels need not wait for it, nor the heartbeats.
+    async fn take_in(&self, number: Number, message: Box<wire::Message>) {
+        let (account, gateway) = (Arc::clone(self.account), self.gateway.clone());
+        let (progress, cancel) = (Arc::clone(self.progress), self.cancel.clone());
+        let channel = message.channel_id.to_string();
+        let job = async move {
+            if receive::hear(&account, &gateway, &cancel, &message).await {
+                progress.done(number);
+            }
+        };
+        tokio::select! {
+            () = self.queues.push(&channel, job.boxed()) => {}
+            () = self.cancel.cancelled() => {}
+        }
+    }
+
     async fn listen(&self, url: Option<String>) -> ConnectionEnd {
         let account = self.account;
         let mut line = match ShardConnection::new(self, &self.way, url).await {
@@ -175,7 +199,7 @@ impl Listening<'_> {
                             account.ears.standing.set(Connection::Connected);
                         }
                         EventOutcome::Message(message) => {
-                            self.lanes.put((number, message), self.cancel).await;
+                            self.take_in(number, message).await;
                         }
                         EventOutcome::Nothing => {}
                     }

@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The lanes that turns of all sessions share.
 #[derive(Debug)]
-pub(crate) struct Lanes {
+pub(crate) struct TurnSlots {
     main: Arc<Semaphore>,
     subagent: Arc<Semaphore>,
     scheduled: Arc<Semaphore>,
@@ -15,7 +15,7 @@ pub(crate) struct Lanes {
     inside: Arc<Semaphore>,
 }
 
-impl Lanes {
+impl TurnSlots {
     pub(crate) fn new(concurrency: TurnConcurrency) -> Self {
         let lane = |size: u32| Arc::new(Semaphore::new(size as usize));
         Self {

@@ -100,7 +100,7 @@ impl Inner {
         let room = tokio::select! {
             biased;
             () = stop.cancelled() => None,
-            room = self.lanes.enter(job) => room,
+            room = self.turn_slots.enter(job) => room,
         };
         if room.is_none()
             && let Some(session) = self.busy.lock().get_mut(&job.session_key)

@@ -24,6 +24,7 @@ mod panics;
 mod queue;
 mod reply;
 mod route;
+mod serial_queues;
 mod sessions_tools;
 mod spawn;
 mod spawn_runs;

@@ -175,7 +175,7 @@ impl Talk {
                         let _ = ack.send(envelope_id).await;
                     }
                 };
-                if !self.account.lines.push(place, job.boxed()) {
+                if !self.account.queues.try_push(&place, job.boxed()) {
                     self.account
                         .complain("too much waits already; Slack is to tell it again");
                 }
@@ -190,9 +190,9 @@ impl Talk {
 
     /// Acknowledges what is still being taken in, and closes the connection.
     pub(super) async fn close(mut self, longest: Duration) {
-        let lines = Arc::clone(&self.account.lines);
+        let queues = Arc::clone(&self.account.queues);
         let finishing = async {
-            let empty = lines.empty();
+            let empty = queues.finish();
             tokio::pin!(empty);
             loop {
                 tokio::select! {

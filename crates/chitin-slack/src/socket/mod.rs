@@ -37,7 +37,7 @@ pub(crate) async fn keep(account: Arc<Account>, gateway: Gateway, cancel: Cancel
     tokio::join!(ended, connections(&account, &gateway, &cancel, &old));
     old.close();
     let _ = tokio::time::timeout(LAST, old.wait()).await;
-    let _ = tokio::time::timeout(LAST, account.lines.empty()).await;
+    let _ = tokio::time::timeout(LAST, account.queues.finish()).await;
 }
 
 /// Opens one connection after the other. One that Slack is about to close goes on beside its successor until it is closed.
