@@ -101,6 +101,23 @@ impl Root {
         })
     }
 
+    /// Does the same and gives the file exactly the permission bits of `mode`, new or not.
+    pub fn prepare_file_exactly(
+        &self,
+        new: NewFile,
+        relative: &Path,
+        expected: Expected,
+        mode: u32,
+    ) -> Result<PreparedChange, WriteError> {
+        let change = self.prepare_file(new, relative, expected, mode)?;
+        if let Some(temporary) = &change.temporary {
+            let bits = Mode::from_raw_mode(mode & 0o7777);
+            rustix::fs::chmodat(&change.parent, temporary, bits, AtFlags::empty())
+                .map_err(|error| self.write_error(relative, error))?;
+        }
+        Ok(change)
+    }
+
     /// Makes ready to remove a file.
     pub fn prepare_remove(
         &self,

@@ -27,6 +27,7 @@ mod change;
 mod excluded;
 mod fingerprint;
 mod lexical;
+mod link;
 mod mirror;
 mod open;
 mod permissions;

@@ -57,6 +57,27 @@ impl Root {
         .is_ok_and(|found| accessat(found, here, wanted, AtFlags::empty()).is_ok())
     }
 
+    /// Gives a plain file or a directory beneath the root exactly these permission bits. Nothing is opened for reading, so
+    /// that a file that is closed to its owner can be opened again; a link is never followed.
+    pub fn set_permissions(&self, relative: &Path, mode: u32) -> Result<(), WriteError> {
+        let fail = |error: Errno| self.write_error(relative, error);
+        let (parent, name) = self.parent_of(relative)?;
+        let bits = Mode::from_raw_mode(mode & 0o7777);
+        #[cfg(target_os = "linux")]
+        {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let held = rustix::fs::openat(&parent, name, flags, Mode::empty()).map_err(fail)?;
+            match file_type(&rustix::fs::fstat(&held).map_err(fail)?) {
+                FileType::RegularFile | FileType::Directory => {}
+                _ => return Err(self.not_beneath(relative)),
+            }
+            let held = std::os::fd::AsRawFd::as_raw_fd(&held);
+            rustix::fs::chmod(format!("/proc/self/fd/{held}"), bits).map_err(fail)
+        }
+        #[cfg(not(target_os = "linux"))]
+        rustix::fs::chmodat(&parent, name, bits, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)
+    }
+
     /// Takes permission bits away from a plain file or directory. Never goes through a link, never touches a file with a
     /// second name.
     pub fn remove_permissions(&self, relative: &Path, bits: u32) -> Result<(), WriteError> {

@@ -7,6 +7,13 @@ use rustix::fs::{AtFlags, OFlags};
 use std::path::Path;
 
 impl Root {
+    /// Returns the permission bits of whatever stands under a name beneath the root, which is not opened and no link followed.
+    pub fn mode(&self, relative: &Path) -> Option<u32> {
+        let (parent, name) = self.parent_of(relative).ok()?;
+        let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(stat.st_mode & 0o7777)
+    }
+
     /// Describes a name beneath the root, links in the last component not followed; the empty path is the root itself.
     pub fn fingerprint(&self, relative: &Path) -> Option<Fingerprint> {
         let Some(name) = relative.file_name() else {

@@ -28,7 +28,22 @@ pub struct NewFile {
 /// A claim on a name, held as long as this value lives; the kernel drops it with the process.
 #[derive(Debug)]
 pub struct NameClaim {
-    _file: OwnedFd,
+    file: OwnedFd,
+}
+
+impl NameClaim {
+    /// Stamps the claimed file with the time that its file system has: a sign of life for those who find it abandoned.
+    pub fn touch(&self) -> io::Result<()> {
+        let now = rustix::fs::Timespec {
+            tv_sec: 0,
+            tv_nsec: rustix::fs::UTIME_NOW,
+        };
+        let times = rustix::fs::Timestamps {
+            last_access: now,
+            last_modification: now,
+        };
+        Ok(rustix::fs::futimens(&self.file, &times)?)
+    }
 }
 
 impl Root {
@@ -40,22 +55,48 @@ impl Root {
     }
 
     /// Gives a file that is whole its name, unless the name is taken. Once this returns, the file survives a crash.
-    pub fn keep_file(&self, mut new: NewFile, relative: &Path) -> Result<WriteOutcome, WriteError> {
+    pub fn keep_file(&self, new: NewFile, relative: &Path) -> Result<WriteOutcome, WriteError> {
+        rustix::fs::fsync(&new.file).map_err(|error| self.write_error(relative, error))?;
+        let (parent, kept) = self.name_file(new, relative)?;
+        sync_directory(&parent);
+        Ok(kept)
+    }
+
+    /// Does the same without waiting for the disk. [`Root::sync_file_system`] waits for many files at once.
+    pub fn keep_file_unsynced(
+        &self,
+        new: NewFile,
+        relative: &Path,
+    ) -> Result<WriteOutcome, WriteError> {
+        self.name_file(new, relative).map(|(_, kept)| kept)
+    }
+
+    /// Waits until the disk has everything that was written to the file system of this directory.
+    pub fn sync_file_system(&self) -> Result<(), WriteError> {
+        #[cfg(target_os = "linux")]
+        rustix::fs::syncfs(self.descriptor())
+            .map_err(|error| self.write_error(Path::new(""), error))?;
+        #[cfg(not(target_os = "linux"))]
+        rustix::fs::sync();
+        Ok(())
+    }
+
+    fn name_file(
+        &self,
+        mut new: NewFile,
+        relative: &Path,
+    ) -> Result<(OwnedFd, WriteOutcome), WriteError> {
         let fail = |error: Errno| self.write_error(relative, error);
         let (parent, name) = self.parent_of(relative)?;
-        rustix::fs::fsync(&new.file).map_err(fail)?;
         let Some(temporary) = new.temporary.take() else {
-            return Ok(WriteOutcome::AlreadyThere);
+            return Ok((parent, WriteOutcome::AlreadyThere));
         };
         match rename_between(&new.parent, &temporary, &parent, name) {
-            Ok(()) => {
-                sync_directory(&parent);
-                Ok(WriteOutcome::Created)
-            }
+            Ok(()) => Ok((parent, WriteOutcome::Created)),
             Err(error) => {
                 new.temporary = Some(temporary);
                 match error {
-                    Errno::EXIST => Ok(WriteOutcome::AlreadyThere),
+                    Errno::EXIST => Ok((parent, WriteOutcome::AlreadyThere)),
                     other => Err(fail(other)),
                 }
             }
@@ -76,7 +117,7 @@ impl Root {
         };
         loop {
             match rustix::fs::flock(&file, operation) {
-                Ok(()) => return Ok(Some(NameClaim { _file: file })),
+                Ok(()) => return Ok(Some(NameClaim { file })),
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(self.write_error(relative, error)),

@@ -22,6 +22,8 @@ pub struct SurveyEntry {
     pub fingerprint: Fingerprint,
     /// How many names it has.
     pub names: u64,
+    /// Its permission bits.
+    pub mode: u32,
 }
 
 #[expect(
@@ -34,6 +36,7 @@ fn looked(name: OsString, stat: &Stat) -> SurveyEntry {
         kind: file_type(stat).into(),
         fingerprint: Fingerprint::from(stat),
         names: stat.st_nlink as u64,
+        mode: stat.st_mode & 0o7777,
     }
 }
 

@@ -460,3 +460,47 @@ fn a_survey_describes_every_name_and_follows_none() {
         assert!(refused("d/one.md", 10) && refused("..", 10));
     }
 }
+
+#[test]
+fn a_link_is_read_made_and_removed_as_a_text_and_never_followed() {
+    let env = TestEnv::new();
+    env.file("secret.md", SECRET);
+    env.link("workspace/up", "..");
+    let root = Root::open(&env.workspace()).unwrap();
+    let (name, text) = (Path::new("link"), Path::new("../secret.md"));
+    assert_eq!(root.make_link(name, text).unwrap(), WriteOutcome::Created);
+    assert_eq!(
+        root.make_link(name, text).unwrap(),
+        WriteOutcome::AlreadyThere
+    );
+    assert_eq!(root.link_text(name).unwrap(), text);
+    assert!(root.make_link(Path::new("up/link"), text).is_err());
+    assert!(root.link_text(Path::new("up/secret.md")).is_err());
+    assert!(!root.remove_link(name, Path::new("other")).unwrap());
+    assert!(root.remove_link(name, text).unwrap());
+    assert!(root.link_text(name).is_err());
+    assert_eq!(env.read("secret.md"), SECRET);
+}
+
+#[test]
+fn permissions_are_set_on_what_is_closed_and_not_through_a_link() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = TestEnv::new();
+    let secret = env.file("secret.md", SECRET);
+    let file = env.file("workspace/file", "text");
+    env.link("workspace/link", "../secret.md");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    let before = mode(&secret);
+    let root = Root::open(&env.workspace()).unwrap();
+    for bits in [0, 0o640, 0o4711] {
+        root.set_permissions(Path::new("file"), bits).unwrap();
+        assert_eq!(mode(&file), bits);
+        assert_eq!(root.mode(Path::new("file")), Some(bits));
+    }
+    assert!(root.set_permissions(Path::new("link"), 0o777).is_err());
+    assert!(
+        root.set_permissions(Path::new("../secret.md"), 0o777)
+            .is_err()
+    );
+    assert_eq!(mode(&secret), before);
+}
