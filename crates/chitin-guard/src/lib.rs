@@ -32,6 +32,7 @@ mod mirror;
 mod open;
 mod permissions;
 mod place;
+pub mod plain_file;
 mod policy;
 mod probe;
 mod reader;

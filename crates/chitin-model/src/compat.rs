@@ -30,6 +30,3 @@ pub(crate) const LONG_RETENTION_SUFFIX: &str = "-aiplatform.googleapis.com";
 
 /// How many breakpoints a request may have (Anthropic).
 pub(crate) const MOST_BREAKPOINTS: usize = 4;
-
-/// The variable that names a PEM file of further authorities (Node.js, on which OpenClaw runs).
-pub(crate) const OWN_AUTHORITIES: &str = "NODE_EXTRA_CA_CERTS";

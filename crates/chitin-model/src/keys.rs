@@ -1,6 +1,6 @@
 //! Where a provider's key comes from.
 
-use crate::fs::{self, FileProblem};
+use chitin_guard::plain_file::{self, FileProblem};
 use secrecy::SecretString;
 use serde_json::Value;
 use std::fmt;
@@ -91,7 +91,7 @@ pub type KeyVariables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Reads a key from a file that only its owner may read.
 pub fn from_file(path: &Path) -> Result<FoundKey, KeyProblem> {
-    let text = fs::read_private(path, LONGEST_KEY)?;
+    let text = plain_file::read_private(path, LONGEST_KEY)?;
     found(&text, KeySource::File(path.to_path_buf()))
 }
 

@@ -8,7 +8,6 @@ mod compat;
 pub mod cost;
 pub mod embeddings;
 pub mod error;
-mod fs;
 pub mod http;
 pub mod keys;
 mod local;
@@ -27,7 +26,6 @@ pub mod wire;
 
 pub use embeddings::{BlockingEmbedder, RemoteEmbedder};
 pub use error::ModelError;
-pub use fs::FileProblem;
 pub use http::{HttpModel, ModelEndpoint, ModelTimeouts};
 pub use model::{EventStream, Model, Prepared, Tee};
 pub use offline::OfflineModel;

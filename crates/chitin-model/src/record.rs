@@ -1,12 +1,12 @@
 //! A model that writes down what another one answers.
 
 use crate::error::ModelError;
-use crate::fs;
 use crate::model::{EventStream, Model, Prepared};
 use crate::normalise::{Normalised, normalise};
 use crate::recording::{Exchange, Step, written};
 use crate::request::{Api, ModelRequest};
 use crate::stream::StreamEvent;
+use chitin_guard::plain_file;
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use std::collections::VecDeque;
@@ -138,5 +138,5 @@ fn recorded(events: EventStream, exchange: Exchange, path: PathBuf) -> EventStre
 fn write(path: &Path, exchange: &Exchange) -> Result<(), ModelError> {
     let line = serde_json::to_string(exchange)
         .map_err(|error| ModelError::Unscripted(format!("the recording is not JSON: {error}")))?;
-    fs::append_line(path, &line).map_err(|error| ModelError::Unscripted(error.to_string()))
+    plain_file::append_line(path, &line).map_err(|error| ModelError::Unscripted(error.to_string()))
 }

@@ -1,7 +1,6 @@
 //! A model that answers what was recorded.
 
 use crate::error::ModelError;
-use crate::fs;
 use crate::local;
 use crate::model::{EventStream, Model, Prepared};
 use crate::normalise::{difference, likeness, normalise};
@@ -10,6 +9,7 @@ use crate::request::{Api, ModelRequest};
 use crate::scripted::failure;
 use crate::stream::StreamEvent;
 use chitin_contract::ProviderRules;
+use chitin_guard::plain_file;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -37,8 +37,8 @@ pub struct ReplayModel {
 impl ReplayModel {
     /// Reads a recording.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
-        let text =
-            fs::read(path, LARGEST).map_err(|error| ModelError::Unscripted(error.to_string()))?;
+        let text = plain_file::read(path, LARGEST)
+            .map_err(|error| ModelError::Unscripted(error.to_string()))?;
         let mut exchanges = Vec::new();
         for (index, line) in text.lines().enumerate() {
             if line.trim().is_empty() {

@@ -1,11 +1,11 @@
 //! A model that reads its replies from a script: JSON Lines, described in [`chitin_protocol::script`].
 
 use crate::error::ModelError;
-use crate::fs;
 use crate::local;
 use crate::model::{EventStream, Model, Prepared};
 use crate::request::{Api, ModelRequest};
 use crate::wire;
+use chitin_guard::plain_file;
 use chitin_protocol::message::{
     AssistantMessage, Block, Content, Extra, StopReason, ThinkingBlock, ToolCallBlock, Usage,
 };
@@ -39,8 +39,8 @@ impl ScriptedModel {
     /// Reads a script from a file.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         let most = u64::try_from(LARGEST_SCRIPT).unwrap_or(u64::MAX);
-        let text =
-            fs::read(path, most).map_err(|error| ModelError::Unscripted(error.to_string()))?;
+        let text = plain_file::read(path, most)
+            .map_err(|error| ModelError::Unscripted(error.to_string()))?;
         let replies = script::parse(&text).map_err(|problem| {
             ModelError::Unscripted(format!("`{}`: {problem}", path.display()))
         })?;

@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorKind, RuntimeError};
 use chitin_config::env::Env;
-use chitin_model::http::{OWN_AUTHORITIES, TlsRoots};
+use chitin_net::{OWN_AUTHORITIES, TlsRoots};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the command was started with.

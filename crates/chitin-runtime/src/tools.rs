@@ -11,7 +11,6 @@ use chitin_agent::turn::ModelCandidate;
 use chitin_config::{ChitinSettings, home};
 use chitin_gateway::access::ToolLimits;
 use chitin_guard::{ReadError, Root};
-use chitin_model::http::{ModelEndpoint, make_client};
 use chitin_protocol::message::Usage;
 use chitin_protocol::settings::ExecSettings;
 use chitin_store::{FileStore, SessionStore};
@@ -168,9 +167,8 @@ impl ToolBuilder<'_> {
             offers.extend(self.commands(sandbox, &gate));
             mcp = Some(Arc::new(self.servers(sandbox).await?));
         }
-        let trust = self.host.trust();
-        let tls = Arc::new(move || trust.tls());
-        let fetch = WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), tls);
+        let fetch =
+            WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), self.host.trust());
         offers.extend(fetch.map(|tool| ToolOffer::Own(Arc::new(tool))));
         Ok(Tools { offers, mcp })
     }
@@ -226,13 +224,10 @@ impl ToolBuilder<'_> {
                 None
             }
         };
-        let trust = self.host.trust();
         let surroundings = McpSurroundings {
             sandbox: Arc::clone(sandbox),
             environment: environment(self.host),
-            http: Arc::new(move || {
-                make_client(&ModelEndpoint::new("https://localhost").with_trust(trust.clone()))
-            }),
+            trust: self.host.trust(),
         };
         let sources = McpSources {
             file,

@@ -4,7 +4,7 @@ use crate::otlp;
 use crate::settings::TelemetrySettings;
 use crate::spans::{Recorder, Span};
 use chitin_gateway::{Gateway, ListenerEvent, Subscription, Topic};
-use chitin_model::http::{ModelEndpoint, TlsRoots, certificate_problem, make_client};
+use chitin_net::{TlsRoots, certificate_problem, client_builder};
 use futures_util::FutureExt;
 use secrecy::ExposeSecret;
 use std::sync::Arc;
@@ -38,7 +38,9 @@ impl Exporter {
         trust: TlsRoots,
         note: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Self, String> {
-        let client = make_client(&ModelEndpoint::new(&settings.url).with_trust(trust))?;
+        let client = client_builder(trust.tls_for(&settings.url)?)
+            .build()
+            .map_err(|error| format!("the HTTP client cannot be made: {error}"))?;
         Ok(Self {
             settings,
             client,

@@ -5,7 +5,7 @@
 //! the rest of the program. Who does not know the relay's path is not served.
 
 use crate::settings::Url;
-use chitin_model::http::certificate_problem;
+use chitin_net::certificate_problem;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::borrow::Cow;

@@ -3,9 +3,7 @@ use super::*;
 fn shared() -> Shared {
     let shared = Shared {
         path: "/secret".to_owned(),
-        tls: TlsConnector::from(Arc::new(
-            chitin_model::http::TlsRoots::default().tls().unwrap(),
-        )),
+        tls: TlsConnector::from(Arc::new(chitin_net::TlsRoots::default().tls().unwrap())),
         known: Mutex::default(),
     };
     let url = |text: &str| Url::read(text, "wss", "ws").ok();

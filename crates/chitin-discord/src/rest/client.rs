@@ -4,9 +4,9 @@ use super::fault::{Fault, Why};
 use super::form::{self, Upload};
 use super::limits::{Limits, Route};
 use crate::compat::{API_PATH, API_URL, USER_AGENT};
-use chitin_model::http::certificate_problem;
+use chitin_net::{certificate_problem, client_builder};
 use futures_util::StreamExt;
-use reqwest::{Client, Method, redirect};
+use reqwest::{Client, Method};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::time::Duration;
@@ -160,18 +160,10 @@ impl std::fmt::Debug for Rest {
     }
 }
 
-/// Makes the client that all accounts share: HTTP/1.1, one TLS stack, no redirects, no proxy of the surroundings.
+/// Makes the client that all accounts share.
 pub(crate) fn client(tls: rustls::ClientConfig) -> Result<Client, String> {
-    Client::builder()
-        .tls_backend_preconfigured(tls)
-        .http1_only()
-        .redirect(redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
+    client_builder(tls)
         .user_agent(USER_AGENT)
-        .connect_timeout(Duration::from_secs(10))
-        .pool_idle_timeout(Duration::from_secs(50))
-        .no_proxy()
         .build()
         .map_err(|error| format!("the HTTP client cannot be made: {error}"))
 }

@@ -6,7 +6,7 @@ mod url;
 pub(crate) use url::Url;
 
 use crate::compat::{ACTIONS, MOST_CHARS, USUAL_LINES, USUAL_MEDIA_MB};
-use chitin_model::http::TlsRoots;
+use chitin_net::TlsRoots;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The account when none is named.

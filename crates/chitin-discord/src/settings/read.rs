@@ -2,7 +2,7 @@
 
 use super::{AccountSettings, DiscordSettings, Intents, SettingIssue, Url, megabytes};
 use crate::compat::{ACTIONS, MOST_CHARS, MOST_FILE_BYTES};
-use chitin_model::http::TlsRoots;
+use chitin_net::TlsRoots;
 use chitin_protocol::agent_id::normalize_account_id;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use crate::yard::{Yard, trusting};
 use chitin_discord::{Discord, DiscordError, DiscordNotes, DiscordSettings, PositionStore};
 use chitin_gateway::Surface;
 use chitin_gateway::surface::{Connection, Network};
-use chitin_model::http::{OWN_AUTHORITIES, TlsRoots};
+use chitin_net::{OWN_AUTHORITIES, TlsRoots};
 use chitin_test::discord::{FakeDiscord, TOKEN};
 use chitin_test::tls::Authority;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use chitin_discord::{Discord, DiscordSettings, PositionStore};
 use chitin_gateway::route::Peer;
 use chitin_gateway::surface::{Connection, Network, SurfaceAction, SurfaceOutcome};
 use chitin_gateway::{Address, OutgoingMessage, Surface, SurfaceError};
-use chitin_model::http::TlsRoots;
+use chitin_net::TlsRoots;
 use chitin_protocol::session_key::ChatType;
 use chitin_store::SessionStore;
 use chitin_test::discord::{FakeDiscord, TOKEN};

@@ -1,8 +1,8 @@
 //! Where a model is, and what it takes to reach it.
 
-use super::tls_roots::TlsRoots;
 use crate::error::ModelError;
 use crate::wire::{self, Wire};
+use chitin_net::TlsRoots;
 use chitin_protocol::settings::KeyHeaderSetting;
 use reqwest::Url;
 use secrecy::SecretString;
@@ -109,15 +109,6 @@ impl ModelEndpoint {
             |_| "the provider".to_owned(),
             |url| url.origin().ascii_serialization(),
         )
-    }
-
-    /// Tells whether the address, or the proxy, asks for TLS.
-    pub(super) fn needs_certificates(&self) -> bool {
-        let is_plain = |url: &str| {
-            url.get(..7)
-                .is_some_and(|scheme| scheme.eq_ignore_ascii_case("http://"))
-        };
-        !is_plain(&self.base_url) || self.proxy.is_some()
     }
 
     /// Puts the wire format's path behind the base, and what the base asks for behind both.

@@ -5,11 +5,9 @@ mod client;
 mod endpoint;
 mod outgoing;
 pub(crate) mod secrets;
-mod tls_roots;
 
 pub use client::make as make_client;
 pub use endpoint::{ModelEndpoint, ModelTimeouts};
-pub use tls_roots::{MOST_CERTIFICATES, OWN_AUTHORITIES, TlsRoots, certificate_problem};
 
 use crate::error::ModelError;
 use crate::model::{EventStream, Model, Prepared, Tee};
@@ -18,6 +16,7 @@ use crate::retry::retry_after;
 use crate::wire::{self, Wire};
 use answer::ResponseStream;
 use bytes::{Bytes, BytesMut};
+use chitin_net::certificate_problem;
 use chitin_protocol::settings::KeyHeaderSetting;
 use futures_util::future::BoxFuture;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};

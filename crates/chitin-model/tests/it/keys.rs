@@ -1,6 +1,6 @@
 //! Where keys come from, and that they stay hidden.
 
-use chitin_model::FileProblem;
+use chitin_guard::plain_file::FileProblem;
 use chitin_model::keys::{self, KeyProblem, KeySource};
 use chitin_test::TestEnv;
 use proptest::prelude::*;

@@ -1,8 +1,9 @@
 //! Whom TLS trusts: the usual authorities, and those of a file that the user names.
 
 use crate::asking::{self, Conversation, LONG, run};
-use chitin_model::http::{OWN_AUTHORITIES, TlsRoots, make_client};
+use chitin_model::http::make_client;
 use chitin_model::{Api, HttpModel, ModelEndpoint, ModelError};
+use chitin_net::{OWN_AUTHORITIES, TlsRoots};
 use chitin_test::model_server::{Format, ModelServer};
 use chitin_test::tls::{Authority, Front};
 use proptest::prelude::*;

@@ -2,11 +2,11 @@
 
 use super::endpoint::Endpoint;
 use super::transport::read_limited;
+use chitin_net::tls_error;
 use chitin_pack::{ErrorClass, ExitKind, PackError};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use serde_json::Value;
-use std::error::Error;
 use std::time::Duration;
 
 /// Longer error documents are not read.
@@ -208,22 +208,4 @@ pub(crate) fn wrong_answer(endpoint: &Endpoint, what: &str) -> PackError {
     )
     .exiting(ExitKind::Registry)
     .hint("this may not be a registry")
-}
-
-/// Finds what TLS said; it comes wrapped in errors of the operating system's kind, which do not call it their source.
-fn tls_error(error: &reqwest::Error) -> Option<&rustls::Error> {
-    let mut next = error.source();
-    while let Some(found) = next {
-        if let Some(tls) = found.downcast_ref() {
-            return Some(tls);
-        }
-        let wrapped = found
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref);
-        next = match wrapped {
-            Some(inner) => Some(inner),
-            None => found.source(),
-        };
-    }
-    None
 }

@@ -26,7 +26,7 @@ fn plan(kind: ChannelKind, section: Value, accounts: Vec<ChannelAccount>) -> Cha
         section,
         activation: Activation::On,
         accounts,
-        trust: chitin_model::http::TlsRoots::default(),
+        trust: chitin_net::TlsRoots::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use super::compat::{ChannelKind, ChannelSecret};
 use super::credentials::{self, ChannelSecrets};
 use crate::error::RuntimeError;
 use crate::{Configuration, Host};
-use chitin_model::http::TlsRoots;
+use chitin_net::TlsRoots;
 use chitin_protocol::agent_id::DEFAULT_ACCOUNT;
 use secrecy::SecretString;
 use serde::Serialize;

@@ -7,7 +7,7 @@ pub(crate) use check::is_loopback;
 
 use crate::compat::{ACTIONS, MEDIA_MAX_MB, WEBHOOK_PATH};
 use check::{api_url, check_limit, check_modes, default_api, is_path, megabytes};
-use chitin_model::http::TlsRoots;
+use chitin_net::TlsRoots;
 use chitin_protocol::agent_id::{DEFAULT_ACCOUNT, normalize_account_id};
 use reqwest::Url;
 use serde_json::{Map, Value};

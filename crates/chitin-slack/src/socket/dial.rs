@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::settings::is_loopback;
 use crate::web::CallError;
-use chitin_model::http::certificate_problem;
+use chitin_net::certificate_problem;
 use reqwest::Url;
 use rustls::pki_types::ServerName;
 use std::time::Duration;

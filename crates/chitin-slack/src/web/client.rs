@@ -1,14 +1,8 @@
 //! The HTTP client and the TLS that sockets share with it: one stack, no redirects, no proxy of the environment.
 
-use chitin_model::http::{TlsRoots, certificate_problem};
+use chitin_net::{TlsRoots, certificate_problem, client_builder};
 use rustls::ClientConfig;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a connection may take to be made.
-const CONNECT: Duration = Duration::from_secs(10);
-/// How long an unused connection is kept.
-const KEEP: Duration = Duration::from_secs(50);
 
 /// What calls and sockets are made with.
 #[derive(Clone)]
@@ -20,16 +14,8 @@ pub(crate) struct Client {
 /// Makes a client. It follows no redirects: a token must not go where somebody else sends it.
 pub(crate) fn make(trust: &TlsRoots) -> Result<Client, String> {
     let tls = trust.tls()?;
-    let http = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls.clone())
-        .http1_only()
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .referer(false)
+    let http = client_builder(tls.clone())
         .user_agent(concat!("chitin/", env!("CARGO_PKG_VERSION")))
-        .pool_idle_timeout(KEEP)
-        .connect_timeout(CONNECT)
-        .no_proxy()
         .build()
         .map_err(|error| format!("the HTTP client cannot be made: {error}"))?;
     Ok(Client {

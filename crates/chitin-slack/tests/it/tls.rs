@@ -3,7 +3,7 @@
 use crate::stage::Setting;
 use crate::yard::{Yard, tokens};
 use chitin_gateway::surface::{Connection, Network};
-use chitin_model::http::{OWN_AUTHORITIES, TlsRoots};
+use chitin_net::{OWN_AUTHORITIES, TlsRoots};
 use chitin_slack::{Slack, SlackNotes, SlackSettings};
 use chitin_test::slack::FakeSlack;
 use chitin_test::tls::Authority;

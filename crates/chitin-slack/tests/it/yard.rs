@@ -4,7 +4,7 @@ use crate::stage::{Setting, Stage};
 use chitin_gateway::route::Peer;
 use chitin_gateway::surface::{Connection, Network};
 use chitin_gateway::{Address, Surface};
-use chitin_model::http::TlsRoots;
+use chitin_net::TlsRoots;
 use chitin_protocol::session_key::ChatType;
 use chitin_slack::{Slack, SlackNotes, SlackSettings, SlackTokens};
 use chitin_store::SessionStore;

@@ -8,7 +8,7 @@
 #[path = "../../../chitin-gateway/tests/it/stage.rs"]
 mod stage;
 
-use chitin_model::http::TlsRoots;
+use chitin_net::TlsRoots;
 use chitin_telemetry::{Exporter, SettingError, TelemetrySettings};
 use serde_json::{Value, json};
 use stage::Setting;

@@ -6,6 +6,7 @@ use super::outcome::McpResult;
 use super::oversized::{LONGEST_MESSAGE, Oversized};
 use super::servers::McpSurroundings;
 use super::stdio::{self, LastWords};
+use chitin_net::client_builder;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
@@ -133,7 +134,9 @@ impl Connection {
             }
             ServerTransport::Http { url, headers } => {
                 let http = SessionClient {
-                    client: (surroundings.http)()?,
+                    client: client_builder(surroundings.trust.tls_for(url.as_str())?)
+                        .build()
+                        .map_err(|error| format!("the HTTP client cannot be made: {error}"))?,
                     oversized: oversized.clone(),
                 };
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())

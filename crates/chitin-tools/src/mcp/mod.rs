@@ -20,4 +20,4 @@ mod stdio;
 
 pub use config::{ServerConfig, ServerTransport, servers};
 pub use names::{server_name, tool_name};
-pub use servers::{HttpClient, McpServers, McpSurroundings, McpTools};
+pub use servers::{McpServers, McpSurroundings, McpTools};

@@ -9,6 +9,7 @@ use super::stdio::NOT_STARTED;
 use crate::exec::Redact;
 use crate::sandbox::Sandbox;
 use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
+use chitin_net::TlsRoots;
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
@@ -26,9 +27,6 @@ const ADDRESS_PAUSE: Duration = Duration::from_secs(2);
 /// The longest pause that a call waits for. Beyond it the call is an error that says how long.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Makes the client that servers with an address are reached by. It is asked when the first of them is.
-pub type HttpClient = Arc<dyn Fn() -> Result<reqwest::Client, String> + Send + Sync>;
-
 /// What servers need of their surroundings.
 #[derive(Clone)]
 pub struct McpSurroundings {
@@ -36,8 +34,8 @@ pub struct McpSurroundings {
     pub sandbox: Arc<Sandbox>,
     /// Chitin's own environment; a few variables of it are passed on to programs outside the sandbox.
     pub environment: BTreeMap<String, String>,
-    /// What reaches addresses.
-    pub http: HttpClient,
+    /// Whom TLS trusts, for servers with an address.
+    pub trust: TlsRoots,
 }
 
 impl fmt::Debug for McpSurroundings {

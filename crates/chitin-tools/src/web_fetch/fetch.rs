@@ -1,21 +1,16 @@
 //! One fetch: every hop is looked up, judged, and connected to the very address that was judged.
 
 use super::address::{AllowedAddresses, inner_address};
+use chitin_net::{TlsRoots, client_builder};
 use chitin_protocol::settings::WebFetchSettings;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
-use reqwest::redirect::Policy;
-use reqwest::{Client, Response, Url};
-use rustls::{ClientConfig, RootCertStore};
+use reqwest::{Response, Url};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
 /// No honest address is longer.
 const LONGEST_URL: usize = 4096;
-
-/// Sets TLS up. It is asked when something is fetched over it.
-pub type Tls = Arc<dyn Fn() -> Result<ClientConfig, String> + Send + Sync>;
 
 /// What a fetch may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,17 +105,21 @@ impl From<reqwest::Error> for FetchError {
 pub(super) async fn fetch(
     url: &str,
     options: &FetchOptions,
-    tls: &Tls,
+    trust: &TlsRoots,
 ) -> Result<Fetched, FetchError> {
-    tokio::time::timeout(options.time, follow(url, options, tls))
+    tokio::time::timeout(options.time, follow(url, options, trust))
         .await
         .unwrap_or(Err(FetchError::Time(options.time)))
 }
 
-async fn follow(url: &str, options: &FetchOptions, tls: &Tls) -> Result<Fetched, FetchError> {
+async fn follow(
+    url: &str,
+    options: &FetchOptions,
+    trust: &TlsRoots,
+) -> Result<Fetched, FetchError> {
     let mut url = checked_url(url)?;
     for _ in 0..=options.redirects {
-        let response = get(&url, options, tls).await?;
+        let response = get(&url, options, trust).await?;
         let target = response
             .status()
             .is_redirection()
@@ -151,20 +150,13 @@ fn checked_url(text: &str) -> Result<Url, FetchError> {
     Ok(url)
 }
 
-async fn get(url: &Url, options: &FetchOptions, tls: &Tls) -> Result<Response, FetchError> {
+async fn get(url: &Url, options: &FetchOptions, trust: &TlsRoots) -> Result<Response, FetchError> {
     let host = url.host_str().unwrap_or_default().to_owned();
     let addresses = judged_addresses(url, &host, options).await?;
-    let tls = match url.scheme() {
-        "https" => tls().map_err(FetchError::Http)?,
-        _ => nobody()?,
-    };
-    let client = Client::builder()
-        // A proxy would look the name up again, and reach whatever it can reach.
-        .no_proxy()
-        .redirect(Policy::none())
-        .referer(false)
+    let tls = trust.tls_for(url.as_str()).map_err(FetchError::Http)?;
+    // No proxy: it would look the name up again, and reach whatever it can reach.
+    let client = client_builder(tls)
         .user_agent(concat!("chitin/", env!("CARGO_PKG_VERSION")))
-        .tls_backend_preconfigured(tls)
         // The name is not looked up a second time.
         .resolve_to_addrs(&host, &addresses)
         .build()?;
@@ -174,16 +166,6 @@ async fn get(url: &Url, options: &FetchOptions, tls: &Tls) -> Result<Response, F
         .header(ACCEPT, accept)
         .send()
         .await?)
-}
-
-/// Sets TLS up with nobody to trust, for addresses that need none.
-fn nobody() -> Result<ClientConfig, FetchError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| FetchError::Http(error.to_string()))?;
-    let roots = RootCertStore::empty();
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
 }
 
 /// Looks a host up and keeps the addresses that may be connected to.

@@ -8,12 +8,13 @@ mod fetch;
 mod html;
 
 pub use address::{AllowedAddresses, inner_address};
-pub use fetch::{FetchOptions, Tls};
+pub use fetch::FetchOptions;
 pub use html::{Page, page_text};
 
 use crate::output::{Bounded, Controls, OutputLimits, clean};
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
+use chitin_net::TlsRoots;
 use chitin_protocol::settings::WebFetchSettings;
 use chitin_protocol::tool::ToolSpec;
 use fetch::{Fetched, fetch};
@@ -41,22 +42,22 @@ pub struct Arguments {
 pub struct WebFetchTool {
     spec: ToolSpec,
     options: FetchOptions,
-    tls: Tls,
+    trust: TlsRoots,
 }
 
 impl WebFetchTool {
     /// Makes the tool, if the user turned it on.
-    pub fn from_settings(settings: Option<&WebFetchSettings>, tls: Tls) -> Option<Self> {
+    pub fn from_settings(settings: Option<&WebFetchSettings>, trust: TlsRoots) -> Option<Self> {
         let settings = settings.filter(|settings| settings.enabled == Some(true))?;
-        Some(Self::new(FetchOptions::from(settings), tls))
+        Some(Self::new(FetchOptions::from(settings), trust))
     }
 
     /// Makes the tool.
-    pub fn new(options: FetchOptions, tls: Tls) -> Self {
+    pub fn new(options: FetchOptions, trust: TlsRoots) -> Self {
         Self {
             spec: Self::definition(),
             options,
-            tls,
+            trust,
         }
     }
 
@@ -89,7 +90,7 @@ impl TypedTool for WebFetchTool {
         context: &CallContext<'_>,
     ) -> Result<ToolOutcome, String> {
         let fetched = tokio::select! {
-            fetched = fetch(&asked.url, &self.options, &self.tls) => fetched,
+            fetched = fetch(&asked.url, &self.options, &self.trust) => fetched,
             () = context.cancel.cancelled() => return Err("Stopped before it finished.".to_owned()),
         };
         let fetched = fetched.map_err(|error| format!("Could not fetch the page: {error}."))?;

@@ -2,6 +2,7 @@
 
 use crate::exec::{Bench, text};
 use crate::sandbox_lab::{KEY, is_running, read};
+use chitin_net::TlsRoots;
 use chitin_protocol::message::Block;
 use chitin_protocol::settings::{McpServerSettings, McpSettings, SandboxSetting};
 use chitin_test::needs;
@@ -123,13 +124,7 @@ fn surroundings(bench: &Bench) -> McpSurroundings {
             ),
             ("ANTHROPIC_API_KEY".to_owned(), KEY.to_owned()),
         ]),
-        http: Arc::new(|| {
-            // The binary does this once; a second time is refused and does no harm.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-            reqwest::Client::builder()
-                .build()
-                .map_err(|error| error.to_string())
-        }),
+        trust: TlsRoots::default(),
     }
 }
 

@@ -1,14 +1,12 @@
 //! Fetching pages: nothing inside is reached, nothing is too large or too long, and HTML becomes text.
 
 use crate::kit::{call, call_with, call_within, done, failed};
+use chitin_net::TlsRoots;
 use chitin_protocol::settings::WebFetchSettings;
 use chitin_test::TestEnv;
 use chitin_test::tls::Authority;
-use chitin_tools::web_fetch::{AllowedAddresses, FetchOptions, Tls, WebFetchTool, page_text};
+use chitin_tools::web_fetch::{AllowedAddresses, FetchOptions, WebFetchTool, page_text};
 use proptest::prelude::*;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, RootCertStore};
 use serde_json::json;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -75,9 +73,9 @@ fn html(body: &str) -> Server {
     })
 }
 
-/// Nothing is fetched over TLS here, and nothing of it is set up.
-fn no_tls() -> Tls {
-    Arc::new(|| Err("TLS is not wanted here".to_owned()))
+/// Nothing is fetched over TLS here: authorities that cannot be read are not missed.
+fn no_tls() -> TlsRoots {
+    TlsRoots::with_file("/nowhere/authorities.pem")
 }
 
 fn opened() -> FetchOptions {
@@ -129,21 +127,6 @@ fn nothing_inside_is_reached_unless_its_address_is_allowed() {
     assert_eq!(server.asked.load(Ordering::SeqCst), 1);
 }
 
-/// Sets TLS up as the binary does, with one authority.
-fn trusting(authority: &Authority) -> Tls {
-    let file = authority.file().to_path_buf();
-    Arc::new(move || {
-        let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_file_iter(&file).unwrap() {
-            roots.add(certificate.unwrap()).unwrap();
-        }
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider);
-        let builder = builder.with_safe_default_protocol_versions().unwrap();
-        Ok(builder.with_root_certificates(roots).with_no_client_auth())
-    })
-}
-
 #[test]
 fn https_goes_over_the_tls_that_is_handed_in_and_over_no_other() {
     let env = TestEnv::new();
@@ -151,10 +134,10 @@ fn https_goes_over_the_tls_that_is_handed_in_and_over_no_other() {
     let (authority, other) = (Authority::new(), Authority::new());
     let front = authority.front(server.address);
     let page = json!({"url": format!("https://{}/", front.address())});
-    let fetch = |tls: Tls| call(&env, &WebFetchTool::new(opened(), tls), page.clone());
-    assert!(done(&fetch(trusting(&authority))).ends_with("the board"));
-    assert!(failed(&fetch(trusting(&other))).contains("certificate"));
-    assert!(failed(&fetch(no_tls())).contains("TLS is not wanted here"));
+    let fetch = |trust: TlsRoots| call(&env, &WebFetchTool::new(opened(), trust), page.clone());
+    assert!(done(&fetch(TlsRoots::with_file(authority.file()))).ends_with("the board"));
+    assert!(failed(&fetch(TlsRoots::with_file(other.file()))).contains("certificate"));
+    assert!(failed(&fetch(no_tls())).contains("/nowhere/authorities.pem"));
     assert_eq!(server.asked.load(Ordering::SeqCst), 1);
 }
 

@@ -3,7 +3,7 @@
 use super::state;
 use crate::error::{CliError, FailureKind};
 use chitin_guard::{Hardlinks, LinkPolicy, ReadPolicy, Root};
-use chitin_model::http::{MOST_CERTIFICATES, OWN_AUTHORITIES};
+use chitin_net::{MOST_CERTIFICATES, OWN_AUTHORITIES};
 use chitin_pack::PackError;
 use chitin_registry::{Keychain, PlainHttp, RegistryClient, RegistryOptions};
 use chitin_runtime::Host;

@@ -1,5 +1,5 @@
-//! The door to the disk: files that the user names for keys, authorities, scripts and recordings. None of them belongs to a workspace, so
-//! the workspace's guard is not asked; what is opened must be a plain file of bounded size.
+//! Files that a user names for keys, authorities, scripts and recordings. They lie anywhere, and links to them are the user's own, so there is
+//! no root to stay beneath; what is opened must be a plain file of bounded size.
 
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::process::getuid;
@@ -58,12 +58,12 @@ pub enum FileProblem {
 }
 
 /// Reads a text file of bounded size.
-pub(crate) fn read(path: &Path, most: u64) -> Result<String, FileProblem> {
+pub fn read(path: &Path, most: u64) -> Result<String, FileProblem> {
     read_from(&open(path)?, path, most)
 }
 
 /// Reads a file of bounded size.
-pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, FileProblem> {
+pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, FileProblem> {
     let mut bytes = Vec::new();
     let read = open(path)?
         .take(most + 1)
@@ -79,7 +79,7 @@ pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, FileProblem>
 }
 
 /// Reads a text file that only its owner may read. The file that is looked at is the file that is read.
-pub(crate) fn read_private(path: &Path, most: u64) -> Result<String, FileProblem> {
+pub fn read_private(path: &Path, most: u64) -> Result<String, FileProblem> {
     let file = open(path)?;
     let stat = rustix::fs::fstat(&file).map_err(|error| unreadable(path, &error.into()))?;
     let mode = stat.st_mode & 0o7777;
@@ -98,7 +98,7 @@ pub(crate) fn read_private(path: &Path, most: u64) -> Result<String, FileProblem
 }
 
 /// Puts a line at the end of a file that only its owner may read; it is made when it is not there.
-pub(crate) fn append_line(path: &Path, line: &str) -> Result<(), FileProblem> {
+pub fn append_line(path: &Path, line: &str) -> Result<(), FileProblem> {
     let flags =
         OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NONBLOCK;
     let fail = |error: std::io::Error| FileProblem::Unwritable {
