@@ -1,49 +1,14 @@
 //! Commands that a text asks to run: downloads that are started, protections that are switched off.
 
+mod downloads;
+
 use super::finding::{Draft, Findings, Severity};
 use super::phrases::{Hit, Meaning};
 use super::rules::{self, CheckRule};
 use super::subject::{FileRole, Subject, floor_boundary};
+use super::surroundings::has;
+pub(crate) use downloads::feeds_interpreter;
 use std::ops::Range;
-
-/// Programs that run what they are fed.
-const INTERPRETERS: &[&str] = &[
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "fish",
-    "ksh",
-    "python",
-    "python3",
-    "node",
-    "perl",
-    "ruby",
-    "php",
-    "osascript",
-    "pwsh",
-    "powershell",
-    "iex",
-];
-
-/// Installers that a great many people run this way; worth a word, not an alarm.
-const KNOWN_INSTALLERS: &[&str] = &[
-    "https://astral.sh/",
-    "https://sh.rustup.rs",
-    "https://get.docker.com",
-    "https://bun.sh/",
-    "https://deno.land/",
-    "https://ollama.com/",
-    "https://raw.githubusercontent.com/homebrew/",
-    "https://raw.githubusercontent.com/nvm-sh/",
-    "https://deb.nodesource.com/",
-    "https://get.pnpm.io/",
-    "https://mise.run",
-    "https://openclaw.ai/",
-];
-
-/// No command is longer.
-const MAX_COMMAND: usize = 2_000;
 
 /// Reports commands that nobody should run unseen.
 pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
@@ -53,7 +18,7 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
             continue;
         }
         let found = match hit.meaning {
-            Meaning::Fetch => fetch(subject, hit),
+            Meaning::Fetch => downloads::started(subject, hit),
             Meaning::Decode => decode(subject, hit),
             Meaning::RunText => run_text(subject, hit),
             Meaning::ProtectionOff => Some(Found::new(
@@ -68,9 +33,14 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
             | Meaning::Order
             | Meaning::AutoRead
             | Meaning::FillIn
-            | Meaning::Todo => None,
+            | Meaning::Todo
+            | Meaning::Sign(_) => None,
         };
         if let Some(found) = found {
+            // Only what is spoken of may be described; a block is there to be run.
+            if subject.is_described(hit.span.start) {
+                continue;
+            }
             last_end = found.span.end;
             let severity = severity(subject.role, &found);
             let quoted = subject.excerpt(found.span.clone());
@@ -84,6 +54,7 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
     }
 }
 
+/// What was found where.
 struct Found {
     rule: &'static CheckRule,
     span: Range<usize>,
@@ -104,187 +75,19 @@ impl Found {
 
 /// Skills come from strangers; what stands elsewhere was probably written by the user.
 fn severity(role: FileRole, found: &Found) -> Severity {
-    if role.is_skill() && !found.well_known {
+    if found.well_known {
+        Severity::Info
+    } else if role.is_skill() {
         found.rule.severity
     } else {
         found.rule.severity.max(Severity::Warning)
     }
 }
 
-/// Returns the command that holds a place: its code span, or its line and those that a backslash ties to it.
-fn command_around(subject: &Subject<'_>, at: usize) -> Range<usize> {
-    if let Some(span) = subject.code.span_around(at) {
-        let text = &subject.lower[span.clone()];
-        let start = span.end - text.trim_start_matches('`').len();
-        let end = span.start + text.trim_end_matches('`').len();
-        if start <= at && at < end && end - start <= MAX_COMMAND {
-            return start..end;
-        }
-    }
-    let number = subject.lines.of(at);
-    let line = subject.lines.range(number);
-    let mut end = line.end;
-    let mut next = number + 1;
-    while next < subject.lines.count()
-        && subject.lower[line.start..end].trim_end().ends_with('\\')
-        && end - line.start < MAX_COMMAND
-    {
-        end = subject.lines.range(next).end;
-        next += 1;
-    }
-    let start = floor_boundary(&subject.lower, at.saturating_sub(MAX_COMMAND)).max(line.start);
-    let end = floor_boundary(&subject.lower, end.min(at + MAX_COMMAND));
-    let trimmed = subject.lower[at..end].trim_end().len();
-    start..at + trimmed
-}
-
-/// `curl … | sh`, `bash <(curl …)`, `wget … && sh …`, and a download that a later line starts.
-fn fetch(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
-    let lower = &*subject.lower;
-    let command = command_around(subject, hit.span.start);
-    let rest = &lower[hit.span.end..command.end];
-    let before = lower[command.start..hit.span.start].trim_end();
-    // The name of a command is followed by something; `curl` in a list of tools is not.
-    if !rest.starts_with([' ', '\t', '(', '.']) {
-        return None;
-    }
-    let substituted = runs_substitution(before);
-    let runs = substituted
-        || feeds_interpreter(rest)
-        || runs_afterwards(rest)
-        || (rest.contains("iex") && rest.contains('|'));
-    let mut end = command.end;
-    if !runs {
-        end = started_later(lower, &command, rest)?;
-    }
-    let start = if substituted {
-        command.start + leading_blanks(lower, &command)
-    } else {
-        hit.span.start
-    };
-    let mut found = Found::new(
-        &rules::DOWNLOAD_AND_RUN,
-        start..end.max(hit.span.end),
-        "downloads something and runs it",
-    );
-    found.well_known = KNOWN_INSTALLERS.iter().any(|host| rest.contains(host));
-    Some(found)
-}
-
-fn leading_blanks(lower: &str, command: &Range<usize>) -> usize {
-    let text = &lower[command.clone()];
-    text.len() - text.trim_start().len()
-}
-
-/// Tells whether text before a command hands its output to an interpreter: `bash <(`, `sh -c "$(`, `eval "$(`.
-fn runs_substitution(before: &str) -> bool {
-    let opened = before
-        .strip_suffix("<(")
-        .or_else(|| before.strip_suffix("$("))
-        .or_else(|| before.strip_suffix('`'));
-    opened.is_some_and(|before| {
-        before
-            .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '/')))
-            .any(|word| {
-                let name = word.rsplit('/').next().unwrap_or(word);
-                INTERPRETERS.contains(&name) || matches!(name, "eval" | "source")
-            })
-    })
-}
-
-/// Tells whether a later part of the pipeline is an interpreter without a program of its own.
-fn feeds_interpreter(rest: &str) -> bool {
-    // `||` is no pipe.
-    rest.replace("||", "\n")
-        .split('|')
-        .skip(1)
-        .any(starts_interpreter)
-}
-
-fn starts_interpreter(part: &str) -> bool {
-    let mut words = part
-        .split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ')' | ';' | '&'))
-        .filter(|word| !word.is_empty());
-    let mut word = words.next().unwrap_or_default();
-    while matches!(
-        word,
-        "sudo" | "env" | "-e" | "exec" | "command" | "nohup" | "\\"
-    ) || word.contains('=')
-    {
-        word = words.next().unwrap_or_default();
-    }
-    let name = word.rsplit('/').next().unwrap_or(word);
-    let is_shell = INTERPRETERS.contains(&name);
-    // `| python3 -m json.tool` and `| perl -ne …` bring the program themselves.
-    let own_program = !matches!(
-        name,
-        "sh" | "bash" | "zsh" | "dash" | "fish" | "ksh" | "iex"
-    ) && words
-        .next()
-        .is_some_and(|option| option.starts_with('-') && option.len() > 1);
-    is_shell && !own_program
-}
-
-/// Tells whether the same line goes on to start something: `&& sh x`, `; chmod +x x`, `&& ./x`.
-fn runs_afterwards(rest: &str) -> bool {
-    rest.replace("&&", ";").split(';').skip(1).any(|part| {
-        let part = part.trim_start();
-        let part = part.strip_prefix("sudo ").unwrap_or(part);
-        part.starts_with("./")
-            || part.starts_with("chmod +x")
-            || part.starts_with("chmod a+x")
-            || part.starts_with("chmod 755")
-            || (starts_interpreter(part) && !part.contains(" -c "))
-    })
-}
-
-/// Looks in the next lines for the file that a command saved being made executable or started.
-fn started_later(lower: &str, command: &Range<usize>, rest: &str) -> Option<usize> {
-    const REACH: usize = 500;
-    let name = saved_name(rest)?;
-    let end = floor_boundary(lower, lower.len().min(command.end + REACH));
-    let mut at = command.end;
-    for line in lower[command.end..end].split_inclusive('\n') {
-        let text = line.trim().trim_start_matches(['$', '>', '`', ' ']);
-        let text = text.strip_prefix("sudo ").unwrap_or(text);
-        let names_it = text.contains(name);
-        let starts = text.starts_with("chmod +x")
-            || text.starts_with("chmod a+x")
-            || text.starts_with("chmod 755")
-            || text.starts_with("./")
-            || starts_interpreter(text);
-        if names_it && starts {
-            return Some(at + line.trim_end().len());
-        }
-        at += line.len();
-    }
-    None
-}
-
-/// Returns the name under which a download is kept.
-fn saved_name(rest: &str) -> Option<&str> {
-    let words: Vec<&str> = rest
-        .split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\''))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let given = words
-        .iter()
-        .position(|word| matches!(*word, "-o" | "--output" | "-outfile" | ">"))
-        .and_then(|at| words.get(at + 1).copied());
-    let from_address = words
-        .iter()
-        .find(|word| word.starts_with("http"))
-        .and_then(|address| address.split(['?', '#']).next())
-        .and_then(|address| address.rsplit('/').next());
-    let name = given.or(from_address)?;
-    let name = name.rsplit('/').next().unwrap_or(name);
-    (name.len() >= 2).then_some(name)
-}
-
 /// `base64 -d | sh`, `eval "$(… | base64 -d)"`, `powershell -EncodedCommand …`, `exec(base64.b64decode(…))`.
 fn decode(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
     let lower = &*subject.lower;
-    let command = command_around(subject, hit.span.start);
+    let command = subject.command_around(hit.span.start);
     let whole = &lower[command.clone()];
     let rest = &lower[hit.span.end..command.end];
     let before = &lower[command.start..hit.span.start];
@@ -298,6 +101,14 @@ fn decode(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
             && ["eval ", "bash ", "sh ", "source "]
                 .iter()
                 .any(|word| before.contains(word));
+        let phrase = lower[hit.span.clone()].trim_end();
+        let decodes = decodes
+            || phrase.starts_with("xxd")
+            || phrase.starts_with("tr ")
+            || phrase.starts_with("rev")
+            || phrase.starts_with("printf")
+            || (phrase == "gunzip" || phrase == "zcat")
+            || (phrase.starts_with("openssl") && rest.contains(" -d"));
         (decodes && (feeds_interpreter(rest) || evaluates))
             || (rest.starts_with(".b64decode")
                 && (before.contains("exec(") || before.contains("eval(")))
@@ -306,7 +117,7 @@ fn decode(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
     runs.then(|| {
         Found::new(
             &rules::DECODED_AND_RUN,
-            start..command.end,
+            start.min(hit.span.start)..command.end.max(hit.span.end),
             "decodes something and runs it",
         )
     })
@@ -314,7 +125,7 @@ fn decode(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
 
 /// `iex (iwr …)`, `Invoke-Expression ((New-Object …).DownloadString(…))`.
 fn run_text(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
-    let command = command_around(subject, hit.span.start);
+    let command = subject.command_around(hit.span.start);
     let rest = &subject.lower[hit.span.end..command.end];
     let fetches = [
         "iwr",
@@ -376,9 +187,8 @@ fn locked_archive(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
         &subject.lower[start..end]
     };
     let close = window(120);
-    let has = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
     let archive = has(close, &["archive", ".zip", ".rar", ".7z", " zip"]);
-    let unpack = has(close, &["extract", "unzip", "unpack", "open it with"]);
+    let unpack = has(close, &["extract", "unzip", "unpack", "open it"]);
     let download = has(window(300), &["download", "http"]);
     (archive && unpack && download && subject.role != FileRole::Bootstrap).then(|| {
         let line = subject.lines.range(subject.lines.of(hit.span.start));

@@ -20,6 +20,7 @@ mod allow;
 mod base64;
 mod budget;
 mod commands;
+mod danger;
 mod encoding;
 mod extensions;
 mod finding;
@@ -39,6 +40,7 @@ mod secrets;
 mod skills;
 mod skills_file;
 mod subject;
+mod surroundings;
 mod templates;
 
 pub use budget::TextLimits;
@@ -303,6 +305,7 @@ pub fn secret_findings(path: &str, text: &str) -> Vec<Finding> {
 fn text_rules(subject: &Subject<'_>, findings: &mut Findings) {
     secrets::check(subject, findings);
     commands::check(subject, findings);
+    danger::check(subject, findings);
     links::check_images(subject, findings);
     injection::check(subject, findings);
     allow::check(subject, findings);

@@ -60,6 +60,13 @@ impl Code {
         span.contains(&offset).then(|| span.clone())
     }
 
+    /// Returns the code block that holds the byte.
+    pub(crate) fn block_around(&self, offset: usize) -> Option<Range<usize>> {
+        let after = self.blocks.partition_point(|block| block.start <= offset);
+        let block = self.blocks.get(after.checked_sub(1)?)?;
+        block.contains(&offset).then(|| block.clone())
+    }
+
     /// Tells whether the byte is in a code block or a code span.
     pub(crate) fn is_code(&self, offset: usize) -> bool {
         contains(&self.blocks, offset) || contains(&self.spans, offset)

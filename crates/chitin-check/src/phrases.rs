@@ -1,6 +1,9 @@
 //! Phrases that several rules look for, found in one pass over the words of a text.
 
+mod table;
+
 use std::ops::Range;
+use table::PHRASES;
 
 /// What a phrase is a sign of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +32,57 @@ pub(crate) enum Meaning {
     FillIn,
     /// A mark for work that is left.
     Todo,
+    /// A sign of malice.
+    Sign(Sign),
+}
+
+/// A sign of malice; most count only together with what stands around them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// Something that nobody else should have.
+    Private,
+    /// Something private that honest texts name too; counts within one command.
+    Settings,
+    /// Something private, in words.
+    Words,
+    /// A name is looked up.
+    Lookup,
+    /// A part of a remote shell.
+    Shell,
+    /// A place from which things are started.
+    Startup,
+    /// A file that rules the agent.
+    OwnFile,
+    /// What was fetched is to be obeyed.
+    Obey,
+    /// Code is run that a program made or got.
+    RunCode,
+    /// Packages are installed.
+    Package,
+    /// A script that a package manager runs by itself.
+    PackageScript,
+    /// The user is spoken of.
+    Person,
+    /// Other rules are spoken of.
+    Rules,
+    /// PowerShell is started.
+    PowerShell,
+    /// Files are deleted.
+    Erase,
+    /// The sandbox or approvals are spoken of.
+    Sandbox,
+    /// A protection is named that somebody may switch off.
+    Protection,
+    /// Approvals or the sandbox are switched off.
+    ApprovalsOff,
+    /// A way out of a container, or to the rights of root.
+    Escape,
+    /// Coins are mined.
+    Mine,
+    /// Keys or passwords are watched.
+    Watch,
+    /// A program of the system that starts what it downloads.
+    Loader,
 }
 
 /// A phrase where it was found.
@@ -37,127 +91,6 @@ pub(crate) struct Hit {
     pub(crate) meaning: Meaning,
     pub(crate) span: Range<usize>,
 }
-
-use Meaning::{
-    AutoRead, Conceal, Decode, Fetch, FillIn, Order, Override, Password, Paste, ProtectionOff,
-    RunText, Todo,
-};
-
-/// The phrases, in small letters, ordered by their first letter. A blank stands for any white space or emphasis.
-const PHRASES: &[(&str, Meaning)] = &[
-    ("(fill in", FillIn),
-    ("(fill this in", FillIn),
-    ("(pick something", FillIn),
-    ("[your name", FillIn),
-    ("<your name", FillIn),
-    ("_(", FillIn),
-    ("add-mppreference -exclusion", ProtectionOff),
-    ("base64", Decode),
-    ("copy-paste", Paste),
-    ("csrutil disable", ProtectionOff),
-    ("curl", Fetch),
-    ("disregard all prior", Override),
-    ("disregard all previous", Override),
-    ("disregard any previous", Override),
-    ("disregard previous instructions", Override),
-    ("disregard prior instructions", Override),
-    ("disregard the above", Override),
-    ("disregard the previous", Override),
-    ("disregard your instructions", Override),
-    ("disregard your previous", Override),
-    ("do not alert the user", Conceal),
-    ("do not inform the user", Conceal),
-    ("do not let the user know", Conceal),
-    ("do not mention this to the user", Conceal),
-    ("do not reveal this to the user", Conceal),
-    ("do not show this to the user", Conceal),
-    ("do not tell the user", Conceal),
-    ("do not tell your human", Conceal),
-    ("don't inform the user", Conceal),
-    ("don't let the user know", Conceal),
-    ("don't mention this to the user", Conceal),
-    ("don't tell the user", Conceal),
-    ("don't tell your human", Conceal),
-    ("downloadstring", Fetch),
-    ("encodedcommand", Decode),
-    ("enter developer mode", Override),
-    ("execute the following", Order),
-    ("execute this", Order),
-    ("executionpolicy bypass", ProtectionOff),
-    ("forget all previous", Override),
-    ("forget all prior", Override),
-    ("forget everything above", Override),
-    ("forget previous instructions", Override),
-    ("forget your instructions", Override),
-    ("forget your previous", Override),
-    ("fill this in", FillIn),
-    ("hide this from the user", Conceal),
-    ("iex", RunText),
-    ("ignore all instructions", Override),
-    ("ignore all previous", Override),
-    ("ignore all prior", Override),
-    ("ignore any previous", Override),
-    ("ignore any prior", Override),
-    ("ignore everything above", Override),
-    ("ignore my previous", Override),
-    ("ignore previous instructions", Override),
-    ("ignore prior instructions", Override),
-    ("ignore the above instructions", Override),
-    ("ignore the previous instructions", Override),
-    ("ignore the system prompt", Override),
-    ("ignore your instructions", Override),
-    ("ignore your previous", Override),
-    ("ignore your system prompt", Override),
-    ("invoke-expression", RunText),
-    ("invoke-restmethod", Fetch),
-    ("invoke-webrequest", Fetch),
-    ("irm", Fetch),
-    ("iwr", Fetch),
-    ("lorem ipsum", FillIn),
-    ("never tell the user", Conceal),
-    ("override all previous", Override),
-    ("override previous instructions", Override),
-    ("override your instructions", Override),
-    ("override your system prompt", Override),
-    ("password", Password),
-    ("paste", Paste),
-    ("pick something", FillIn),
-    ("post-compaction audit", AutoRead),
-    ("print your system prompt", Override),
-    ("required startup files", AutoRead),
-    ("reveal the system prompt", Override),
-    ("reveal your system prompt", Override),
-    ("run the command", Order),
-    ("run the following", Order),
-    ("run this", Order),
-    ("secretly", Conceal),
-    ("set-mppreference -disable", ProtectionOff),
-    ("setenforce 0", ProtectionOff),
-    ("silently execute", Conceal),
-    ("silently run", Conceal),
-    ("silently send", Conceal),
-    ("silently upload", Conceal),
-    ("spctl --global-disable", ProtectionOff),
-    ("spctl --master-disable", ProtectionOff),
-    ("todo", Todo),
-    ("wget", Fetch),
-    ("without informing the user", Conceal),
-    ("without telling the user", Conceal),
-    ("without the user knowing", Conceal),
-    ("without the user's knowledge", Conceal),
-    ("workflow_auto.md", AutoRead),
-    ("xattr -c ", ProtectionOff),
-    ("xattr -cr ", ProtectionOff),
-    ("xattr -d com.apple.quarantine", ProtectionOff),
-    ("xattr -dr com.apple.quarantine", ProtectionOff),
-    ("xattr -r -d com.apple.quarantine", ProtectionOff),
-    ("xattr -rd com.apple.quarantine", ProtectionOff),
-    ("you are now dan", Override),
-    ("you are now in developer mode", Override),
-    ("you must run", Order),
-    ("you must send", Order),
-    ("your name here", FillIn),
-];
 
 /// More hits than this in one text are not looked for.
 const MAX_HITS: usize = 20_000;
@@ -168,23 +101,22 @@ pub(crate) fn scan(lower: &str) -> Vec<Hit> {
     let mut hits = Vec::new();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        let beginning = &FIRST[usize::from(byte)];
-        // Most words differ from every phrase in their second letter already.
         let second = bytes.get(at + 1).copied().unwrap_or(0);
-        if beginning.first < beginning.end && beginning.seconds & second_bit(second) != 0 {
-            let phrases = &PHRASES[usize::from(beginning.first)..usize::from(beginning.end)];
-            let found = phrases
-                .iter()
-                .filter(|(phrase, _)| phrase.as_bytes()[1] == second)
-                .find_map(|(phrase, meaning)| Some((match_at(bytes, at, phrase)?, *meaning)));
-            if let Some((end, meaning)) = found {
-                hits.push(Hit {
-                    meaning,
-                    span: at..end,
-                });
-                if hits.len() >= MAX_HITS {
-                    break;
-                }
+        let third = bytes.get(at + 2).copied().unwrap_or(0);
+        let bucket = bucket(byte, second, third);
+        if byte == b'_' && second == b'(' {
+            hits.push(Hit {
+                meaning: Meaning::FillIn,
+                span: at..at + 2,
+            });
+        }
+        // Most words begin no phrase, which one bit tells.
+        if BEGINNINGS[bucket / 64] & (1 << (bucket % 64)) != 0
+            && let Some(hit) = phrase_at(bytes, at, bucket)
+        {
+            hits.push(hit);
+            if hits.len() >= MAX_HITS {
+                break;
             }
         }
         at += 1;
@@ -198,24 +130,49 @@ pub(crate) fn scan(lower: &str) -> Vec<Hit> {
     hits
 }
 
-/// What a byte may begin.
-#[derive(Clone, Copy)]
-struct Beginning {
-    /// The phrases that begin with it.
-    first: u16,
-    end: u16,
-    /// The second letters of those phrases, as bits.
-    seconds: u32,
+fn phrase_at(bytes: &[u8], at: usize, bucket: usize) -> Option<Hit> {
+    let mut next = FIRST[bucket];
+    while let Some(index) = usize::from(next).checked_sub(1) {
+        let (phrase, meaning) = PHRASES[index];
+        if let Some(end) = match_at(bytes, at, phrase) {
+            return Some(Hit {
+                meaning,
+                span: at..end,
+            });
+        }
+        next = NEXT[index];
+    }
+    None
 }
 
-static FIRST: [Beginning; 256] = beginnings();
+/// How many buckets the phrases are in, by their first three bytes.
+const BUCKETS: usize = 2048;
+
+/// Which buckets have a phrase, as bits.
+static BEGINNINGS: [u64; BUCKETS / 64] = beginnings();
+
+/// The first phrase of each bucket, counted from one.
+static FIRST: [u16; BUCKETS] = first_of_buckets();
+
+/// The next phrase of the same bucket, counted from one. Phrases of one bucket keep the order of the table.
+static NEXT: [u16; PHRASES.len()] = next_in_buckets();
 
 /// Whether a byte is part of a word. A table of its own, because every byte of every text is looked up.
 static IS_WORD: [bool; 256] = word_bytes();
 
-/// Folds a byte to one of 32 bits; letters of one case do not collide.
-const fn second_bit(byte: u8) -> u32 {
-    1 << (byte & 31)
+/// Returns the bucket of three bytes. A blank in a phrase stands for several characters, so that these are taken for one.
+const fn bucket(first: u8, second: u8, third: u8) -> usize {
+    let third = match third {
+        b'\t' | b'\n' | b'\r' | 0x0c | b'*' | b'_' | b'>' => b' ',
+        other => other,
+    };
+    let key = (first as u32) | ((second as u32) << 8) | ((third as u32) << 16);
+    (key.wrapping_mul(0x9e37_79b1) >> 21) as usize
+}
+
+const fn bucket_of(phrase: &str) -> usize {
+    let bytes = phrase.as_bytes();
+    bucket(bytes[0], bytes[1], bytes[2])
 }
 
 const fn word_bytes() -> [bool; 256] {
@@ -230,27 +187,44 @@ const fn word_bytes() -> [bool; 256] {
     }
 }
 
+const fn beginnings() -> [u64; BUCKETS / 64] {
+    let mut table = [0; BUCKETS / 64];
+    let mut index = 0;
+    while index < PHRASES.len() {
+        let bucket = bucket_of(PHRASES[index].0);
+        table[bucket / 64] |= 1 << (bucket % 64);
+        index += 1;
+    }
+    table
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     reason = "there are a few hundred phrases"
 )]
-const fn beginnings() -> [Beginning; 256] {
-    let none = Beginning {
-        first: 0,
-        end: 0,
-        seconds: 0,
-    };
-    let mut table = [none; 256];
-    let mut index = 0;
-    while index < PHRASES.len() {
-        let phrase = PHRASES[index].0.as_bytes();
-        let entry = &mut table[phrase[0] as usize];
-        if entry.end == 0 {
-            entry.first = index as u16;
-        }
-        entry.end = index as u16 + 1;
-        entry.seconds |= second_bit(phrase[1]);
-        index += 1;
+const fn first_of_buckets() -> [u16; BUCKETS] {
+    let mut table = [0; BUCKETS];
+    let mut index = PHRASES.len();
+    while index > 0 {
+        table[bucket_of(PHRASES[index - 1].0)] = index as u16;
+        index -= 1;
+    }
+    table
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "there are a few hundred phrases"
+)]
+const fn next_in_buckets() -> [u16; PHRASES.len()] {
+    let mut last = [0_u16; BUCKETS];
+    let mut table = [0; PHRASES.len()];
+    let mut index = PHRASES.len();
+    while index > 0 {
+        index -= 1;
+        let bucket = bucket_of(PHRASES[index].0);
+        table[index] = last[bucket];
+        last[bucket] = index as u16 + 1;
     }
     table
 }
@@ -282,7 +256,7 @@ fn match_at(bytes: &[u8], at: usize, phrase: &str) -> Option<usize> {
         .is_some_and(|b| b.is_ascii_alphanumeric());
     let goes_on = bytes.get(position).is_some_and(u8::is_ascii_alphanumeric);
     // These are beginnings of longer words.
-    let may_go_on = ["exclusion", "disable", "base64"]
+    let may_go_on = ["exclusion", "disable", "base64", "input/event", "ssh/id_"]
         .iter()
         .any(|beginning| phrase.ends_with(beginning));
     (!ends_in_word || !goes_on || may_go_on).then_some(position)
@@ -293,15 +267,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phrases_of_one_letter_stand_together() {
-        let mut seen = Vec::new();
-        for (phrase, _) in PHRASES {
-            let first = phrase.as_bytes()[0];
-            if seen.last() != Some(&first) {
-                assert!(!seen.contains(&first), "{phrase} stands apart");
-                seen.push(first);
-            }
+    fn every_phrase_is_found() {
+        for (phrase, meaning) in PHRASES {
             assert_eq!(*phrase, phrase.to_ascii_lowercase());
+            assert!(phrase.len() >= 3, "{phrase} has no first three bytes");
+            let found = scan(phrase);
+            let first = found.first().map(|hit| (hit.meaning, hit.span.clone()));
+            assert_eq!(
+                first,
+                Some((*meaning, 0..phrase.len())),
+                "{phrase} is hidden by an earlier one"
+            );
         }
     }
 

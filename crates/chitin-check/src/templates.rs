@@ -37,7 +37,8 @@ pub(crate) fn check(subject: &Subject<'_>, templates: &[(&str, &str)], findings:
             | Meaning::Decode
             | Meaning::RunText
             | Meaning::Paste
-            | Meaning::Password => false,
+            | Meaning::Password
+            | Meaning::Sign(_) => false,
         };
         let number = subject.lines.of(hit.span.start);
         if found && last_line != Some(number) && !subject.code.is_code(hit.span.start) {

@@ -4,6 +4,7 @@ use crate::finding::{Draft, Findings};
 use crate::phrases::Meaning;
 use crate::rules;
 use crate::subject::Subject;
+use crate::surroundings::has;
 use std::ops::Range;
 
 /// A comment that does not end within this many bytes is looked at no further.
@@ -41,6 +42,14 @@ pub(super) fn comments(subject: &Subject<'_>) -> Vec<Range<usize>> {
         let end = crate::subject::floor_boundary(subject.text, end);
         found.push(start..end);
     }
+    // `[//]: # (text)` is a link that nobody can follow, so no page shows it.
+    for start in memchr::memmem::find_iter(bytes, b"[//]: #") {
+        let line = subject.lines.range(subject.lines.of(start));
+        if !subject.code.is_code(start) {
+            found.push(start..line.end.min(start + MAX_COMMENT));
+        }
+    }
+    found.sort_by_key(|comment| comment.start);
     found
 }
 
@@ -54,7 +63,39 @@ fn words_of(text: &str, comment: &Range<usize>) -> Range<usize> {
     comment.start + 4..end.max(comment.start + 4)
 }
 
+/// Whom a comment speaks to, when it is not the reader of the source.
+const AGENTS: &[&str] = &[
+    "agent:",
+    "assistant",
+    "ai agent",
+    "system:",
+    "the model",
+    "llm",
+    "ai:",
+];
+
+/// What a comment wants of an agent.
+const ORDERS: &[&str] = &[
+    "must ",
+    "forward",
+    "send ",
+    "include the",
+    "upload",
+    "before answering",
+    "do not mention",
+    "approve",
+    "always ",
+    "ignore ",
+    "execute",
+    "run ",
+    "silently",
+];
+
 fn gives_orders(subject: &Subject<'_>, comment: &Range<usize>) -> bool {
+    let text = &subject.lower[comment.clone()];
+    if has(text, AGENTS) && has(text, ORDERS) {
+        return true;
+    }
     let first = subject
         .hits
         .partition_point(|hit| hit.span.start < comment.start);
@@ -67,7 +108,8 @@ fn gives_orders(subject: &Subject<'_>, comment: &Range<usize>) -> bool {
             Meaning::Fetch => subject.lower[hit.span.end..comment.end]
                 .get(..80.min(comment.end - hit.span.end))
                 .is_some_and(|rest| rest.contains("http")),
-            Meaning::ProtectionOff
+            Meaning::Sign(_)
+            | Meaning::ProtectionOff
             | Meaning::Decode
             | Meaning::RunText
             | Meaning::Paste

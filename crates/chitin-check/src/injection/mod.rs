@@ -4,6 +4,8 @@ mod comments;
 mod encoded;
 mod invisible;
 mod phrases;
+mod terminal;
+mod wording;
 
 use super::finding::Findings;
 use super::subject::Subject;
@@ -15,4 +17,5 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
     comments::check(subject, findings);
     phrases::check(subject, findings);
     encoded::check(subject, findings);
+    terminal::check(subject, findings);
 }

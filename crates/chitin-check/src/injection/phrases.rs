@@ -1,6 +1,7 @@
 //! Phrases of prompt injection, and files that are to be read and obeyed by themselves.
 
 use super::comments::comments;
+use super::wording;
 use crate::finding::{Draft, Findings};
 use crate::names;
 use crate::phrases::{Hit, Meaning};
@@ -54,11 +55,16 @@ const MAX_LOOKBACK: usize = 16;
 
 pub(super) fn check(subject: &Subject<'_>, findings: &mut Findings) {
     let mut hidden = None;
+    let mut last = None;
     for hit in &subject.hits {
         let rule = match hit.meaning {
             Meaning::Override | Meaning::Conceal => &rules::INJECTION_PHRASE,
             Meaning::AutoRead => &rules::AUTO_READ,
-            Meaning::Order
+            Meaning::Sign(sign) if wording::is_injection(subject, hit, sign) => {
+                &rules::INJECTION_PHRASE
+            }
+            Meaning::Sign(_)
+            | Meaning::Order
             | Meaning::ProtectionOff
             | Meaning::Fetch
             | Meaning::Decode
@@ -82,6 +88,10 @@ pub(super) fn check(subject: &Subject<'_>, findings: &mut Findings) {
         {
             continue;
         }
+        let line = subject.lines.of(hit.span.start);
+        if last.replace((rule.code, line)) == Some((rule.code, line)) {
+            continue;
+        }
         let quoted = subject.excerpt(hit.span.clone());
         let message = match hit.meaning {
             Meaning::AutoRead => {
@@ -98,7 +108,15 @@ pub(super) fn check(subject: &Subject<'_>, findings: &mut Findings) {
 
 /// `secretly` is a word like others unless something is done secretly.
 fn is_harmless(subject: &Subject<'_>, hit: &Hit) -> bool {
-    if &subject.lower[hit.span.clone()] != "secretly" {
+    let phrase = &subject.lower[hit.span.clone()];
+    if phrase.ends_with("tell the user") || phrase.ends_with("tell your human") {
+        // Not telling somebody to do something, or how, is another matter.
+        let rest = subject.small(hit.span.end..hit.span.end + 12);
+        return [" to ", " how ", " what to "]
+            .iter()
+            .any(|words| rest.starts_with(words));
+    }
+    if phrase != "secretly" {
         return false;
     }
     let rest = subject.lower[hit.span.end..].trim_start();

@@ -65,3 +65,10 @@ pub(crate) static AUTO_READ: CheckRule = CheckRule::warning("CH708", "an instruc
 pub(crate) static EXFILTRATION_IMAGE: CheckRule = CheckRule::error("CH709", "an image address that leaks data")
     .why("An image is fetched as soon as it is shown. An address with a placeholder for data sends that data to its host.")
     .todo("Remove the image.");
+pub(crate) static TERMINAL_CONTROLS: CheckRule = CheckRule::error("CH710", "control characters that a terminal obeys")
+    .why("Escapes hide, overwrite or recolour text where people read it on a terminal; the model and the shell read all of it.")
+    .todo("Remove them, and check where the file came from. Programs write escapes as `\\033[…`.");
+pub(crate) static HIDDEN_ELEMENT: CheckRule =
+    CheckRule::warning("CH711", "text in a hidden HTML element")
+        .why("A page does not show the element, and the model reads it like any other text.")
+        .todo("Remove it, or write it where people see it.");

@@ -1,6 +1,7 @@
 //! The workspace checker: what each group of rules says, and what it leaves alone.
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
+mod danger;
 mod secrets;
 mod text;
 

@@ -2,7 +2,6 @@
 //! `UPDATE_REFERENCE=1 cargo test -p chitin-check corpus` writes the page of figures anew.
 #![expect(
     clippy::disallowed_methods,
-    clippy::unwrap_used,
     reason = "the corpus and its page are files of this repository"
 )]
 
@@ -12,7 +11,7 @@ use measure::{Half, Kind, Rate};
 use std::path::Path;
 
 /// The rates that must hold, in tenths of a percent: caught at least, false alarms at most, for each half.
-const LIMITS: [(Half, usize, usize); 2] = [(Half::Tuning, 200, 30), (Half::HeldOut, 190, 30)];
+const LIMITS: [(Half, usize, usize); 2] = [(Half::Tuning, 980, 20), (Half::HeldOut, 900, 30)];
 
 const INTRODUCTION: &str = "# Security checks\n\n\
 `chitin check` reads skills before an agent does. What its rules catch is measured with \

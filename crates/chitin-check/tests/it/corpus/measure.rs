@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// What a skill of the corpus is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Should raise an alarm.
     Malicious,
     /// Should raise none.
@@ -20,7 +20,7 @@ pub enum Kind {
 
 /// Which half a technique belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Half {
+pub(crate) enum Half {
     /// Rules are tuned with it.
     Tuning,
     /// Nobody looks at its misses.
@@ -29,43 +29,43 @@ pub enum Half {
 
 /// The skills of one technique.
 #[derive(Debug)]
-pub struct Technique {
-    pub name: String,
-    pub kind: Kind,
-    pub half: Half,
-    pub skills: Vec<Skill>,
+pub(crate) struct Technique {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) half: Half,
+    pub(crate) skills: Vec<Skill>,
 }
 
 /// One skill: its files by path.
 #[derive(Debug)]
-pub struct Skill {
-    pub name: String,
-    pub files: Vec<(String, String)>,
+pub(crate) struct Skill {
+    pub(crate) name: String,
+    pub(crate) files: Vec<(String, String)>,
 }
 
 impl Skill {
     /// Returns what the checker says of all files.
-    pub fn findings(&self) -> Vec<Finding> {
+    pub(crate) fn findings(&self) -> Vec<Finding> {
         let files = self.files.iter();
         files
             .flat_map(|(path, text)| text_findings(&format!("skills/{}/{path}", self.name), text))
             .collect()
     }
 
-    pub fn has_alarm(&self) -> bool {
+    pub(crate) fn has_alarm(&self) -> bool {
         self.findings().iter().any(is_alarm)
     }
 }
 
 /// An alarm is an error or a warning about maliciousness: dangerous commands (CH504 and up) and hidden or injected instructions (CH7).
-pub fn is_alarm(finding: &Finding) -> bool {
+pub(crate) fn is_alarm(finding: &Finding) -> bool {
     let concerns = finding.code.starts_with("CH7")
         || (finding.code.starts_with("CH5") && finding.code >= "CH504");
     concerns && matches!(finding.severity, Severity::Error | Severity::Warning)
 }
 
 fn half_of(technique: &str) -> Half {
-    if blake3::hash(technique.as_bytes()).as_bytes()[0] % 2 == 0 {
+    if blake3::hash(technique.as_bytes()).as_bytes()[0].is_multiple_of(2) {
         Half::Tuning
     } else {
         Half::HeldOut
@@ -73,7 +73,7 @@ fn half_of(technique: &str) -> Half {
 }
 
 /// Loads all techniques, by kind and name.
-pub fn load() -> Vec<Technique> {
+pub(crate) fn load() -> Vec<Technique> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let mut techniques = Vec::new();
     for (kind, folder) in [(Kind::Malicious, "malicious"), (Kind::Honest, "honest")] {
@@ -127,13 +127,13 @@ fn plain(stored: &str) -> String {
 
 /// Skills with an alarm, of how many.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Rate {
-    pub alarms: usize,
-    pub skills: usize,
+pub(crate) struct Rate {
+    pub(crate) alarms: usize,
+    pub(crate) skills: usize,
 }
 
 impl Rate {
-    pub fn of(techniques: &[Technique], kind: Kind, half: Half) -> Self {
+    pub(crate) fn of(techniques: &[Technique], kind: Kind, half: Half) -> Self {
         let mut rate = Self::default();
         let chosen = techniques.iter();
         for technique in chosen.filter(|t| t.kind == kind && t.half == half) {
@@ -149,7 +149,7 @@ impl Rate {
     }
 
     /// Returns the rate in tenths of a percent, rounded.
-    pub fn per_mille(self) -> usize {
+    pub(crate) fn per_mille(self) -> usize {
         (self.alarms * 2_000 + self.skills) / (2 * self.skills.max(1))
     }
 
@@ -166,7 +166,7 @@ impl Rate {
 }
 
 /// Returns the rates of both halves as a table in Markdown.
-pub fn summary(techniques: &[Technique]) -> String {
+pub(crate) fn summary(techniques: &[Technique]) -> String {
     let rate = |kind, half| Rate::of(techniques, kind, half).shown();
     let mut table = String::from("| half | caught | false alarms |\n| --- | --- | --- |\n");
     for (half, name) in [(Half::Tuning, "tuning"), (Half::HeldOut, "held out")] {
@@ -178,7 +178,7 @@ pub fn summary(techniques: &[Technique]) -> String {
 }
 
 /// Returns the alarms by technique as a table in Markdown. Of the held-out half it names the techniques only.
-pub fn by_technique(techniques: &[Technique], kind: Kind) -> String {
+pub(crate) fn by_technique(techniques: &[Technique], kind: Kind) -> String {
     let mut table =
         String::from("| technique | half | skills | alarms |\n| --- | --- | --- | --- |\n");
     for technique in techniques.iter().filter(|t| t.kind == kind) {
