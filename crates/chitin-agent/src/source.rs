@@ -5,6 +5,7 @@ use chitin_context::memory_results::MemoryResult;
 use chitin_protocol::message::Message;
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::TranscriptEntry;
+use chitin_tools::GuestRights;
 use chitin_workspace::adapter::LazyDefinition;
 use chitin_workspace::filter::{ContextMode, RunKind};
 use futures_util::future::BoxFuture;
@@ -46,6 +47,8 @@ pub struct RecallAsk<'a> {
     pub words: &'a str,
     /// What starts the turn.
     pub occasion: &'a Occasion,
+    /// Set when the turn answers a guest.
+    pub guest: Option<GuestRights>,
 }
 
 /// What was remembered.
@@ -76,6 +79,8 @@ pub struct ContextRequest<'a> {
     pub memory: &'a [MemoryResult],
     /// The session's records so far.
     pub records: &'a [TranscriptEntry],
+    /// Set when the turn answers a guest.
+    pub guest: Option<GuestRights>,
 }
 
 impl ContextRequest<'_> {

@@ -13,8 +13,8 @@ use chitin_protocol::config::{
     BudgetSetting, HardlinkSetting, LinkSetting, RefreshSetting, SmallWindowSetting,
 };
 use chitin_protocol::settings::{
-    ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings, SessionSettings,
-    SubagentSettings, ToolSettings, TraceSettings,
+    AccessSettings, ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings,
+    SessionSettings, SubagentSettings, ToolSettings, TraceSettings,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -154,6 +154,8 @@ pub struct ChitinSettings {
     pub limits: LimitSettings,
     /// What of a conversation is sent again.
     pub history: HistorySettings,
+    /// What is open to others than the owner.
+    pub access: AccessSettings,
     /// Which tools an agent has.
     pub tools: ToolSettings,
     /// How commands are run.
@@ -345,6 +347,7 @@ impl Layers {
             retries: self.setting("retries", agent),
             limits: self.setting("limits", agent).unwrap_or_default(),
             history: self.setting("history", agent).unwrap_or_default(),
+            access: self.merged("access", agent).unwrap_or_default(),
             tools: self.setting("tools", agent).unwrap_or_default(),
             exec: self.setting("exec", agent).unwrap_or_default(),
             mcp: self.setting("mcp", agent).unwrap_or_default(),

@@ -87,6 +87,15 @@ const TOOLS: Shape = Shape::Object(&[
     ],
 ]);
 
+const ACCESS: Shape = Shape::Object(&[&[(
+    "guests",
+    Shape::Object(&[&[
+        ("files", Shape::OneOf(&["none", "read", "write"])),
+        ("memory", Shape::Flag),
+        ("tools", TEXTS),
+    ]]),
+)]]);
+
 const EXEC: Shape = Shape::Object(&[&[
     ("allow", TEXTS),
     (
@@ -217,6 +226,7 @@ const TRACE: Shape = Shape::Object(&[&[
 
 /// What may be said for all agents and for single ones.
 pub(super) const RUN: &[Field] = &[
+    ("access", ACCESS),
     ("contextEngine", Shape::SomeText),
     ("exec", EXEC),
     ("fallbacks", TEXTS),

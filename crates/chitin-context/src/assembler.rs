@@ -105,6 +105,7 @@ struct OwnedFacts {
     setup_complete: bool,
     bootstrap_full: bool,
     heartbeat_off: bool,
+    without_memory: bool,
 }
 
 impl OwnedFacts {
@@ -122,6 +123,7 @@ impl OwnedFacts {
             heartbeat_off,
             subagent_files,
             linked_memory,
+            without_memory,
         } = *facts;
         Self {
             session_key: session_key.map(str::to_owned),
@@ -136,6 +138,7 @@ impl OwnedFacts {
             setup_complete,
             bootstrap_full,
             heartbeat_off,
+            without_memory,
         }
     }
 
@@ -153,6 +156,7 @@ impl OwnedFacts {
             heartbeat_off: self.heartbeat_off,
             subagent_files: self.subagent_files.as_deref(),
             linked_memory: &self.linked_memory,
+            without_memory: self.without_memory,
         };
         borrowed == *facts
     }

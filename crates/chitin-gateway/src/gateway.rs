@@ -116,7 +116,7 @@ impl Gateway {
                 routing.with_default(chitin_protocol::agent_id::AgentId::normalize(&default.id));
         }
         Self(Arc::new(Inner {
-            guest_routing: routing.for_guests(&parts.config, rules.surfaces),
+            guest_routing: routing.for_guests(&parts.config),
             routing,
             noted: Mutex::default(),
             hub: EventBus::default(),

@@ -1,10 +1,10 @@
-//! Directories that count as outside of a root, wherever they lie.
+//! Directories and names that count as outside of a root.
 
 use super::policy::LinkPolicy;
-use super::root::{ReadError, Root};
+use super::root::{NameRule, ReadError, Root};
 use super::walk::Walker;
 use chitin_protocol::record::FileRefusal;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 impl Root {
     /// Lets directories count as outside, by their real paths: nothing in them is read, listed or written, whichever links lead
@@ -13,6 +13,23 @@ impl Root {
     pub fn without(mut self, directories: &[PathBuf]) -> Self {
         self.closed = directories.iter().map(|path| real(path)).collect();
         self
+    }
+
+    /// Lets names count as outside, whichever part of a path beneath the root they are: what has one is not read, listed or
+    /// written, and neither is what lies in it.
+    #[must_use]
+    pub fn without_names(mut self, is_closed: NameRule) -> Self {
+        self.closed_names = Some(is_closed);
+        self
+    }
+
+    /// Tells whether names are closed beneath the root.
+    pub const fn closes_names(&self) -> bool {
+        self.closed_names.is_some()
+    }
+
+    pub(super) fn is_all_open(&self) -> bool {
+        self.closed.is_empty() && self.closed_names.is_none()
     }
 
     /// Returns the closed directory that a name leads into, if it does. Good for words; every access checks by itself.
@@ -37,7 +54,7 @@ impl Root {
 
     /// Tells whether a name lies in a closed directory when no component of it is a link.
     pub(super) fn closed_lexically(&self, relative: &Path) -> Option<&Path> {
-        if self.closed.is_empty() {
+        if self.is_all_open() {
             return None;
         }
         let path = crate::normalized(&self.real_path().join(relative));
@@ -59,7 +76,14 @@ impl Root {
                 };
                 !opens(self.real_path()) && !trusted.iter().any(|root| opens(&real(root)))
             });
-        closed.map(PathBuf::as_path)
+        closed.map(PathBuf::as_path).or_else(|| {
+            let is_closed = self.closed_names?;
+            // What lies outside is judged by all of its path: nothing of it is known to be open.
+            let judged = path.strip_prefix(self.real_path()).unwrap_or(path);
+            let is_name =
+                |part: Component<'_>| matches!(part, Component::Normal(name) if is_closed(name));
+            judged.components().any(is_name).then(|| self.real_path())
+        })
     }
 }
 

@@ -58,7 +58,8 @@ pub use probe::{exists, is_executable, link_target};
 pub use reader::Reader;
 pub use resumable::GrowingFile;
 pub use root::{
-    Backend, DirectoryEntry, DirectoryEntryKind, FileRead, KeptFile, ParkedRoot, ReadError, Root,
+    Backend, DirectoryEntry, DirectoryEntryKind, FileRead, KeptFile, NameRule, ParkedRoot,
+    ReadError, Root,
 };
 pub use scratch::{Scratch, ScratchFile};
 pub use staging::{NewMode, StageError, Staging};

@@ -9,7 +9,7 @@ use chitin_protocol::record::{FileRefusal, OversizeFile};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,12 @@ pub struct Root {
     backend: Backend,
     /// Real paths of directories that count as outside.
     pub(super) closed: Vec<PathBuf>,
+    /// Tells which names count as outside, wherever beneath the root they stand.
+    pub(super) closed_names: Option<NameRule>,
 }
+
+/// Judges one name of a path.
+pub type NameRule = fn(&OsStr) -> bool;
 
 /// A root whose descriptor was let go.
 #[derive(Debug)]
@@ -198,6 +203,7 @@ impl Root {
             mode: held.st_mode,
             backend,
             closed: Vec::new(),
+            closed_names: None,
         })
     }
 
@@ -215,6 +221,7 @@ impl Root {
                 mode: parked.mode,
                 backend: parked.backend,
                 closed: Vec::new(),
+                closed_names: None,
             })
     }
 
@@ -455,7 +462,7 @@ impl Root {
         limit: usize,
     ) -> Result<Vec<DirectoryEntry>, ReadError> {
         let directory = self.open_directory(relative, links)?;
-        let closed_here = if self.closed.is_empty() {
+        let closed_here = if self.is_all_open() {
             None
         } else {
             Some(self.walk(relative, links)?.path)

@@ -1,9 +1,9 @@
 //! Configuration as plain data: what `chitin.json5` may say.
 
 use crate::settings::{
-    ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings, PluginSettings,
-    ProviderSettings, ServeSettings, SessionSettings, SubagentSettings, ToolSettings,
-    TraceSettings,
+    AccessSettings, ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings,
+    PluginSettings, ProviderSettings, ServeSettings, SessionSettings, SubagentSettings,
+    ToolSettings, TraceSettings,
 };
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -104,6 +104,9 @@ pub struct AgentSettings {
     /// What of a conversation is sent again, and when it is put into a summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<HistorySettings>,
+    /// What is open to others than the owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<AccessSettings>,
     /// Which tools an agent has, and what they may do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolSettings>,

@@ -227,7 +227,7 @@ impl AgentFactory {
         let own = setup.configuration.layers.settings(Some(&setup.agent));
         let notes = &self.notes;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let tools = template
+        let (tools, guests) = template
             .tools
             .for_user(setup, &own, &template.redactor, user, notes);
         Ok(Agent::new(Parts {
@@ -239,6 +239,7 @@ impl AgentFactory {
             source: Arc::clone(&template.source) as _,
             models: template.chosen.thinking(user.thinking),
             tools,
+            guests,
             guard: Arc::clone(&self.guard) as _,
             approver,
             clock: Arc::clone(&clock),

@@ -9,6 +9,7 @@ use crate::notes::Notes;
 use crate::setup::{Setup, state_roots};
 use chitin_agent::turn::ModelCandidate;
 use chitin_config::{ChitinSettings, home};
+use chitin_contract::SenderLayer;
 use chitin_gateway::access::ToolLimits;
 use chitin_guard::{ReadError, Root};
 use chitin_protocol::message::Usage;
@@ -19,13 +20,13 @@ use chitin_tools::exec::{ExecLimits, ExecTool, Redact};
 use chitin_tools::files::{FileOptions, file_tools};
 use chitin_tools::mcp::McpSurroundings;
 use chitin_tools::memory_slot::{MemoryTools, memory_tools};
-use chitin_tools::policy::{PolicyConfig, PolicyInput, SenderKind};
+use chitin_tools::policy::{GuestTools, PolicyConfig, PolicyInput, SenderKind};
 use chitin_tools::process::{Jobs, ProcessTool};
 use chitin_tools::redact::Redactor;
 use chitin_tools::sandbox::{Sandbox, SandboxConfig};
 use chitin_tools::session_status::{SessionFacts, SessionStatus, SessionStatusTool};
 use chitin_tools::web_fetch::WebFetchTool;
-use chitin_tools::{Tool, ToolOffer, Toolbox};
+use chitin_tools::{GuestRights, Tool, ToolOffer, Toolbox};
 use chitin_workspace::extensions::mcp;
 use chitin_workspace::load::read_policy;
 use std::collections::BTreeMap;
@@ -116,7 +117,7 @@ impl Tools {
         redactor: &Arc<Redactor>,
         user: &User<'_>,
         notes: &Notes,
-    ) -> Arc<Toolbox> {
+    ) -> (Arc<Toolbox>, GuestRights) {
         let contract = setup.contract();
         let config =
             PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
@@ -130,6 +131,10 @@ impl Tools {
             input.group.clone_from(&limits.room);
             input.by_sender.clone_from(&limits.sender);
         }
+        input.guest = match user.sender {
+            SenderKind::Owner => None,
+            SenderKind::Other => Some(guest_tools(setup, own, user.limits)),
+        };
         let mut offers: Vec<ToolOffer> = self.offers.iter().chain(user.more).cloned().collect();
         offers.extend(self.mcp.iter().flat_map(|mcp| mcp.offers()));
         let rules = &contract.runtime.tools;
@@ -141,8 +146,27 @@ impl Tools {
             notes.note(&format!("`{entry}` in `{path}` names no tool{hint}"));
         }
         let output = own.tools.output.clone().unwrap_or_default();
-        Arc::new(toolbox.with_output(&output))
+        let toolbox = toolbox.with_output(&output);
+        let rights = input
+            .guest
+            .map(|guest| guest.rights(|tool| toolbox.get(tool).is_some()));
+        (Arc::new(toolbox), rights.unwrap_or_default())
     }
+}
+
+/// Puts together what guests may use: what is open to all of them, and what a room or sender is allowed by name.
+pub(crate) fn guest_tools(
+    setup: &Setup,
+    own: &ChitinSettings,
+    limits: Option<&ToolLimits>,
+) -> GuestTools {
+    let settings = own.access.guests.clone().unwrap_or_default();
+    let by_sender = match setup.contract().runtime.tools.sender_layer {
+        SenderLayer::Absent => None,
+        SenderLayer::AfterGroup => limits.and_then(|limits| limits.sender.as_ref()),
+    };
+    let room = limits.and_then(|limits| limits.room.as_ref());
+    GuestTools::new(&settings, room.into_iter().chain(by_sender))
 }
 
 impl ToolBuilder<'_> {

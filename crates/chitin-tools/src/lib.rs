@@ -14,6 +14,7 @@ pub mod output;
 pub mod policy;
 pub mod process;
 pub mod redact;
+pub mod rights;
 pub mod sandbox;
 pub mod schema;
 pub mod session_status;
@@ -21,6 +22,7 @@ pub mod tool;
 pub mod toolbox;
 pub mod web_fetch;
 
+pub use rights::{GuestRights, Rights};
 pub use tool::{
     Approval, Approver, CallContext, Tool, ToolConcurrency, ToolOutcome, TypedTool, definition_of,
 };

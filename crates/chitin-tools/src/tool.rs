@@ -1,5 +1,6 @@
 //! What a tool is.
 
+use crate::rights::Rights;
 use chitin_protocol::message::Block;
 use chitin_protocol::tool::ToolSpec;
 use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition};
@@ -134,6 +135,8 @@ pub struct CallContext<'a> {
     pub state_roots: &'a [PathBuf],
     /// What the adapter made of the workspace; [`Self::definition`] asks for it.
     pub agent: &'a LazyDefinition,
+    /// What the call may do, by whose words the turn follows.
+    pub rights: &'a Rights,
     /// The session.
     pub session_key: &'a str,
     /// Directories of skills outside of the workspace. Tools may read there.

@@ -43,6 +43,8 @@ pub struct TurnFacts<'a> {
     pub subagent_files: Option<&'a [String]>,
     /// The root files that are links to something else than workspace memory, in contracts that leave those out.
     pub linked_memory: &'a [&'static str],
+    /// Whether the owner's memory is left out, because somebody else is answered. This rule is ours, under every contract.
+    pub without_memory: bool,
 }
 
 /// How much context a run asked for.
@@ -94,6 +96,8 @@ pub enum NotKept {
     NeverInjected,
     /// It is a link to something else than workspace memory.
     LinkedMemory,
+    /// It is the owner's memory, and the turn answers a guest.
+    OnlyForOwner,
 }
 
 impl fmt::Display for NotKept {
@@ -109,6 +113,7 @@ impl fmt::Display for NotKept {
             }
             Self::NeverInjected => "`contextInjection` is `never`",
             Self::LinkedMemory => "it is a link to something else than workspace memory",
+            Self::OnlyForOwner => "it is only for the owner, and the turn answers a guest",
         })
     }
 }
@@ -183,6 +188,9 @@ impl<'a> Filter<'a> {
             Kind::Primary
         };
         let name = &*record.name;
+        if self.facts.without_memory && self.is_memory(record) {
+            return Some(NotKept::OnlyForOwner);
+        }
         let is_root_file = || record.path.parent() == Some(self.directory);
         let session = match self.allowed {
             Allowed::All => true,
@@ -205,6 +213,18 @@ impl<'a> Filter<'a> {
         }
         self.judge_mode(name, kind)
             .or_else(|| self.judge_turn(name))
+    }
+
+    /// Tells whether a record is memory, under whichever directory of the workspace and in whichever case it is spelled.
+    fn is_memory(&self, record: &Record) -> bool {
+        let inside = record.path.strip_prefix(self.directory).ok();
+        // Of what lies elsewhere only the name is known to mean something.
+        let path = inside.unwrap_or_else(|| Path::new(record.path.file_name().unwrap_or_default()));
+        let names = path
+            .iter()
+            .map(|name| name.to_string_lossy().to_lowercase());
+        let is_memory = |name: String| ["memory.md", "user.md", "memory"].contains(&name.as_str());
+        names.chain([record.name.to_lowercase()]).any(is_memory)
     }
 
     fn judge_mode(&self, name: &str, kind: Kind) -> Option<NotKept> {

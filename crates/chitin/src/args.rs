@@ -64,6 +64,10 @@ pub(crate) struct TurnArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tools: Option<Vec<String>>,
 
+    /// Show what a guest's message gets.
+    #[arg(long)]
+    guest: bool,
+
     /// Limits to try: `file=8000,total=40000`, a file by name, `unit=tokens`.
     #[arg(long, value_name = "LIMITS")]
     budget: Option<String>,
@@ -131,6 +135,7 @@ impl TurnArgs {
                 RunArg::Subagent => Trigger::Subagent,
             },
             light: self.light,
+            guest: self.guest,
             mode: self.mode.map(|mode| match mode {
                 ModeArg::Full => PromptExtent::Full,
                 ModeArg::Minimal => PromptExtent::Minimal,

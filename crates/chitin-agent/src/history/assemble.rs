@@ -41,6 +41,8 @@ pub struct Assembling<'a> {
     /// Workspace files that have to be in the conversation. Where what is shown does not hold them, as after a compaction, they
     /// stand before everything else.
     pub files: Option<&'a ConversationFiles>,
+    /// Whether records that hold workspace files are left out; those that have to be there then stand before everything else.
+    pub withholds_files: bool,
     /// How ids of calls are written.
     pub call_ids: CallIdForm,
     /// Puts the time before the user's messages, where that is not written down.
@@ -148,11 +150,12 @@ pub fn messages_for_model(
     let mut messages: Vec<Message> = Vec::new();
     let shown = &branch[visible_from(branch)..];
     // A limit of turns would cut them off sooner or later, so that they stand before it from the start.
-    let before = options
-        .files
-        .filter(|files| options.turns.is_some() || !are_held(shown, files));
+    let before = options.files.filter(|files| {
+        options.turns.is_some() || options.withholds_files || !are_held(shown, files)
+    });
     let is_before = |entry: &&TranscriptEntry| {
-        before.is_some() && options.turns.is_some() && holds_files(entry)
+        let is_apart = before.is_some() && options.turns.is_some();
+        (is_apart || options.withholds_files) && holds_files(entry)
     };
     let from = branch.len() - shown.len();
     let records_before = options

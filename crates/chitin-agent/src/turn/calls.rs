@@ -131,6 +131,7 @@ impl Running<'_> {
             state_roots: &parts.state_roots,
             skill_roots: &self.request.prepared.skill_roots,
             agent: &self.identity.definition,
+            rights: &self.identity.rights,
             session_key: &self.identity.session_key,
             call_id: &call.id,
             cancel: &self.cancel,

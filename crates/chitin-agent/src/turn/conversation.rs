@@ -14,6 +14,7 @@ use chitin_model::Api;
 use chitin_protocol::message::{Block, Content, Extra, Message, ToolResultMessage};
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use chitin_store::{Branch, Run, SessionSpeaker, for_writing};
+use chitin_tools::GuestRights;
 use jiff::tz::TimeZone;
 use serde_json::json;
 use std::collections::HashMap;
@@ -137,6 +138,8 @@ pub(crate) struct Conversation {
     cold: bool,
     /// Workspace files that belong into it.
     files: Option<ConversationFiles>,
+    /// Whether records with workspace files are not sent: they may hold what the turn must not show.
+    withholds_files: bool,
     call_ids: CallIdForm,
     /// How many records there were before the turn.
     records_before: usize,
@@ -173,6 +176,7 @@ impl Conversation {
             options: inputs.options.clone(),
             cold,
             files: None,
+            withholds_files: false,
             call_ids: inputs.api.map_or_else(CallIdForm::default, |api| {
                 CallIdForm::of(&inputs.rules.repair, api, inputs.provider)
             }),
@@ -181,6 +185,14 @@ impl Conversation {
         };
         conversation.assemble();
         conversation
+    }
+
+    /// Leaves out what earlier turns of the owner put into it of workspace files, if the turn answers a guest.
+    pub(crate) fn withhold_files(&mut self, guest: Option<GuestRights>) {
+        if guest.is_some_and(|guest| !guest.memory) {
+            self.withholds_files = true;
+            self.assemble();
+        }
     }
 
     /// Sets the workspace files that belong into it.
@@ -193,6 +205,10 @@ impl Conversation {
 
     /// Returns a record with the workspace files that it does not hold in their current state.
     pub(crate) fn due_files(&self) -> Option<EntryBody> {
+        if self.withholds_files {
+            // The next turn of the owner would have to take back what this one says.
+            return None;
+        }
         due_record(&self.entries, self.files.as_ref()?)
     }
 
@@ -219,6 +235,7 @@ impl Conversation {
             prune: self.options.pruning.as_ref().filter(|_| self.cold),
             pruned: Some(&self.assembled.pruned),
             files: self.files.as_ref(),
+            withholds_files: self.withholds_files,
             call_ids: self.call_ids,
             stamp: self.options.stamp.as_ref(),
             running: Some(CurrentTurn {

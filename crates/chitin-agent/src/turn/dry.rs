@@ -45,7 +45,9 @@ impl Agent {
             Some(entry) if !is_stale => (parts.store.read(&input.session_key)?, entry.session_id),
             Some(_) | None => (Branch::default(), String::new()),
         };
+        let guest = parts.guest(&input.origin);
         let mut conversation = Conversation::of(&branch, parts);
+        conversation.withhold_files(guest);
         let recalled = parts
             .source
             .recall(RecallAsk {
@@ -53,6 +55,7 @@ impl Agent {
                 session_id: &session_id,
                 words: &input.words,
                 occasion: &input.occasion,
+                guest,
             })
             .await;
         let seen = parts.source.look(&ContextRequest {
@@ -64,6 +67,7 @@ impl Agent {
             occasion: &input.occasion,
             memory: &recalled.results,
             records: conversation.entries(),
+            guest,
         })?;
         conversation.carry(seen.context.conversation_files());
         let system = seen.context.request_system();

@@ -85,7 +85,17 @@ impl Running<'_> {
         let options = parts.history.flush.as_ref()?;
         let is_asked_by_somebody = input.occasion.run == RunKind::Default
             && !is_subagent(&self.identity.session_key, parts.contract.session_keys);
-        if self.progress.flush_tried || self.cancel.is_cancelled() || !is_asked_by_somebody {
+        // A guest's words do not become the owner's memory.
+        let is_foreign = self
+            .identity
+            .rights
+            .guest
+            .is_some_and(|guest| !(guest.memory && guest.writes));
+        if self.progress.flush_tried
+            || self.cancel.is_cancelled()
+            || !is_asked_by_somebody
+            || is_foreign
+        {
             return None;
         }
         let rules = &parts.contract.runtime.memory.flush;

@@ -3,7 +3,7 @@
 use super::HistoryOptions;
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{ContextEngine, Legacy};
-use crate::guard::{MessageGuard, NoRules};
+use crate::guard::{MessageGuard, MessageOrigin, NoRules, SenderRole};
 use crate::journal::Journal;
 use crate::limits::{TurnLimits, is_counted};
 use crate::source::ContextSource;
@@ -15,7 +15,7 @@ use chitin_protocol::settings::LimitSettings;
 use chitin_store::SessionStore;
 use chitin_tools::policy::{PolicyConfig, PolicyInput};
 use chitin_tools::redact::Redactor;
-use chitin_tools::{Approval, Approver, Toolbox};
+use chitin_tools::{Approval, Approver, GuestRights, Toolbox};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -45,6 +45,8 @@ pub struct Parts {
     pub models: Vec<ModelCandidate>,
     /// The tools.
     pub tools: Arc<Toolbox>,
+    /// What turns may do that answer a guest.
+    pub guests: GuestRights,
     /// Judges messages, replies and tool calls by the workspace's rules.
     pub guard: Arc<dyn MessageGuard>,
     /// Decides approvals.
@@ -70,6 +72,14 @@ pub struct Parts {
 }
 
 impl Parts {
+    /// Returns what a turn may do if its message is a guest's.
+    pub(crate) fn guest(&self, origin: &MessageOrigin) -> Option<GuestRights> {
+        match origin.role {
+            SenderRole::Owner => None,
+            SenderRole::Guest => Some(self.guests),
+        }
+    }
+
     /// Makes parts from those without a default. The contract is `canonical`, there are no
     /// tools and no rules, approvals are denied, sessions are never reset, and nothing is
     /// recorded but the transcript. Any of them can be changed before [`super::Agent::new`].
@@ -96,6 +106,7 @@ impl Parts {
                 Vec::new(),
                 redactor,
             )),
+            guests: GuestRights::default(),
             guard: Arc::new(NoRules),
             approver: Arc::new(NoApprover),
             clock: Arc::new(SystemClock),

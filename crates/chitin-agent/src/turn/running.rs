@@ -17,6 +17,7 @@ use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Message};
 use chitin_protocol::transcript::TranscriptEntry;
 use chitin_store::Begin;
+use chitin_tools::Rights;
 use chitin_workspace::adapter::LazyDefinition;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,6 +48,8 @@ pub(crate) struct TurnIdentity {
     /// The channel that the message came through.
     pub(crate) channel: Option<String>,
     pub(crate) definition: LazyDefinition,
+    /// What its tools may do.
+    pub(crate) rights: Rights,
 }
 
 /// The session's file, and what this turn has written to it.
@@ -141,7 +144,9 @@ impl<'a> Running<'a> {
         let run_id = parts.clock.unique();
         let open = session.get()?;
         let (session_id, transcript) = (open.header().id.clone(), open.transcript());
+        let guest = parts.guest(&input.origin);
         let mut conversation = Conversation::of(open.branch(), parts);
+        conversation.withhold_files(guest);
         let is_marked = conversation.is_marked();
         let resumed = input
             .key
@@ -184,6 +189,7 @@ impl<'a> Running<'a> {
                 session_id: &session_id,
                 words: &input.words,
                 occasion: &input.occasion,
+                guest,
             })
             .await;
         for note in &recalled.notes {
@@ -198,6 +204,7 @@ impl<'a> Running<'a> {
             occasion: &input.occasion,
             memory: &recalled.results,
             records: conversation.entries(),
+            guest,
         };
         let prepared = blocking(|| parts.source.look(&ask))?;
         for note in &prepared.notes {
@@ -214,6 +221,7 @@ impl<'a> Running<'a> {
                 trigger: input.occasion.trigger,
                 channel: input.occasion.channel.clone(),
                 definition,
+                rights: Rights { guest },
             },
             cancel,
             sink,

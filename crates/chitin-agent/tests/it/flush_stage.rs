@@ -155,6 +155,7 @@ impl Stage {
                 extra: serde_json::Map::new(),
             }],
             tools: Arc::new(tools),
+            guests: chitin_tools::GuestRights::default(),
             guard: Arc::new(chitin_agent::guard::NoRules),
             approver: Arc::new(Nobody),
             clock: Arc::new(Noon::default()),

@@ -7,8 +7,7 @@ use super::inbound::{Inbound, Peer};
 use super::sessions::{Keys, Sharing};
 use chitin_config::agents::{self, SelectionRequired};
 use chitin_contract::{
-    BindingScopes, Contract, GuestSession, MainKeyRule, RouteRules, ScopeReport, SurfaceRules,
-    UnknownAgent,
+    BindingScopes, Contract, GuestSession, MainKeyRule, RouteRules, ScopeReport, UnknownAgent,
 };
 use chitin_protocol::agent_id::{self, AgentId};
 use chitin_protocol::session_key::{self, DmScope, GroupScope};
@@ -137,17 +136,43 @@ impl Routing {
         }
     }
 
-    /// Returns the same for those who are not the owner: their direct messages have sessions of their own, where the contract has it so and the
-    /// configuration says nothing. None when they share the owner's.
-    pub fn for_guests(&self, config: &Value, rules: SurfaceRules) -> Option<Self> {
-        let said = !config["session"]["dmScope"].is_null();
-        (rules.guests == GuestSession::Own && !said).then(|| Self {
+    /// Returns the same for those who are not the owner: their direct messages have sessions of their own unless the configuration says
+    /// otherwise. None when it does. What a release does without a word ([`chitin_contract::GuestSession`]) would show them the owner's
+    /// conversation, so it is not done; a word that nobody knows opens nothing either.
+    pub fn for_guests(&self, config: &Value) -> Option<Self> {
+        let said: Option<DmScope> = word(&config["session"]["dmScope"]);
+        said.is_none().then(|| Self {
             sharing: Sharing {
                 dm_scope: DmScope::PerChannelPeer,
                 ..self.sharing.clone()
             },
             ..self.clone()
         })
+    }
+
+    /// Says which session direct messages of guests have, where the release of the contract or the owner would share the owner's; nothing
+    /// where no channel is configured.
+    pub fn guest_note(config: &Value, contract: &Contract) -> Option<String> {
+        let channels = config["channels"].as_object()?;
+        if channels.is_empty() {
+            return None;
+        }
+        let said: Option<DmScope> = word(&config["session"]["dmScope"]);
+        let (name, shares) = (contract.name, contract.runtime.dispatch.surfaces.guests);
+        match (said, shares) {
+            (Some(DmScope::Main), _) => Some(
+                "Direct messages of all senders share the owner's conversation, because `session.dmScope` is `main`.".to_owned(),
+            ),
+            (None, GuestSession::Main) => Some(format!(
+                "Under `{name}` all senders would share the owner's conversation. Here each guest has a session of their own, as \
+                 with `session.dmScope: \"per-channel-peer\"`; only `session.dmScope: \"main\"` changes that."
+            )),
+            (None, GuestSession::Own)
+            | (
+                Some(DmScope::PerPeer | DmScope::PerChannelPeer | DmScope::PerAccountChannelPeer),
+                _,
+            ) => None,
+        }
     }
 
     /// Returns the same with another default agent: one that the caller serves although no configuration names it.

@@ -112,6 +112,7 @@ async fn call(stage: &Stage, tool: &str, session_key: &str, arguments: Value) ->
         skill_roots: &[],
         state_roots: &[],
         agent: &chitin_workspace::adapter::LazyDefinition::none(),
+        rights: &chitin_tools::Rights::default(),
         session_key,
         call_id: "1",
         cancel: &tokio_util::sync::CancellationToken::new(),

@@ -461,6 +461,7 @@ impl StageHost {
             }),
             models: vec![candidate],
             tools: Arc::new(tools),
+            guests: chitin_tools::GuestRights::default(),
             guard: Arc::new(chitin_agent::guard::NoRules),
             approver: Arc::new(Nobody),
             clock: Arc::clone(&clock) as _,

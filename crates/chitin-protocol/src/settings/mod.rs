@@ -1,5 +1,6 @@
 //! What `chitin.json5` may say about running an agent, one file per part. Everything may be left out.
 
+mod access;
 mod exec;
 mod history;
 mod limits;
@@ -13,6 +14,7 @@ mod subagents;
 mod tools;
 mod trace;
 
+pub use access::*;
 pub use exec::*;
 pub use history::*;
 pub use limits::*;

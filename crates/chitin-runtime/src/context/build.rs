@@ -17,8 +17,8 @@ use crate::notes::Notes;
 use crate::setup::{AgentTarget, Setup, chitin_home, shown};
 use crate::workspace_copy::WorkspaceCopy;
 use chitin_agent::source::Recalled;
-use chitin_config::heartbeat;
 use chitin_config::settings::{ContextSettings, TruncationWarning, injection, settings};
+use chitin_config::{ChitinSettings, heartbeat};
 use chitin_context::degrade::{Degraded, assemble_within};
 use chitin_context::memory_results::MemoryResult;
 use chitin_context::refresh::RefreshRule;
@@ -296,6 +296,7 @@ impl TurnRequest {
             heartbeat_off: !config.is_null() && heartbeat_off,
             subagent_files: own.subagent_files.as_deref(),
             linked_memory: &linked_memory,
+            without_memory: self.guest && !is_memory_open(&own),
         };
         let prompt = Arc::new(prompt);
         let turn = TurnInputs {
@@ -354,7 +355,9 @@ impl TurnRequest {
         let (Some(words), Some(state)) = (&self.message, chitin_home(host)) else {
             return Recalled::default();
         };
-        if self.run != Trigger::User || self.light {
+        let own = setup.configuration.layers.settings(Some(&setup.agent));
+        let is_closed = self.guest && !is_memory_open(&own);
+        if self.run != Trigger::User || self.light || is_closed {
             return Recalled::default();
         }
         AgentMemory::for_one_look(host, setup, &state).recall_now(RecallMessage {
@@ -412,6 +415,12 @@ impl TurnRequest {
             },
         )
     }
+}
+
+/// Tells whether the owner opened memory to guests.
+fn is_memory_open(own: &ChitinSettings) -> bool {
+    let guests = own.access.guests.as_ref();
+    guests.is_some_and(|guests| guests.memory == Some(true))
 }
 
 /// Says which files of the workspace the agent works without though they are there.

@@ -12,6 +12,7 @@ use crate::mcp_servers::MCP_PLUGIN;
 use crate::memory::MemoryOptions;
 use crate::setup::Setup;
 use crate::tools::EMBEDDER;
+use crate::tools::guest_tools;
 use chitin_config::ChitinSettings;
 use chitin_context::sections::{HostFacts, PromptFacts, ToolFact, section_keys};
 use chitin_contract::ToolRules;
@@ -20,7 +21,9 @@ use chitin_gateway::tools::NAMES as SESSION_TOOLS;
 use chitin_protocol::nearest::nearest;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::memory_slot::MEMORY_TOOLS;
-use chitin_tools::policy::{PolicyConfig, PolicyInput, effective_tools, normalize_name};
+use chitin_tools::policy::{
+    PolicyConfig, PolicyInput, SenderKind, effective_tools, normalize_name,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -202,6 +205,10 @@ fn tools(
     let config = PolicyConfig::from_value(setup.configuration.value()).with_settings(&own.tools);
     let mut input = PolicyInput::new(&config, contract.session_keys, &session);
     input.agent_id = Some(setup.agent.as_str());
+    if turn.guest {
+        input.sender = SenderKind::Other;
+        input.guest = Some(guest_tools(setup, own, None));
+    }
     let names = others.iter().map(|(plugin, tools)| {
         let names = tools.iter().map(|spec| spec.name.clone());
         ((*plugin).to_owned(), names.collect())

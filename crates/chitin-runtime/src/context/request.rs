@@ -39,6 +39,9 @@ pub struct TurnRequest {
     /// Who runs the turn: which tools there are depends on it.
     pub caller: Caller,
 
+    /// Whether the message is a guest's.
+    pub guest: bool,
+
     /// Tools that the caller adds to those of the agent.
     pub added_tools: Vec<ToolSpec>,
 }

@@ -62,6 +62,7 @@ impl ContextSource for WorkspaceSource {
                 RunKind::Cron => Trigger::Cron,
                 RunKind::Default => self.turn.run,
             },
+            guest: ask.guest.is_some(),
             light: self.turn.light || ask.occasion.context == ContextMode::Lightweight,
             ..self.turn.clone()
         };
@@ -112,8 +113,11 @@ impl ContextSource for WorkspaceSource {
     fn recall<'a>(&'a self, ask: RecallAsk<'a>) -> BoxFuture<'a, Recalled> {
         async move {
             // A clock asks nothing.
-            let is_asked =
-                ask.occasion.run == RunKind::Default && ask.occasion.context == ContextMode::Full;
+            // Notes and past conversations are the owner's.
+            let is_open = ask.guest.is_none_or(|guest| guest.memory);
+            let is_asked = is_open
+                && ask.occasion.run == RunKind::Default
+                && ask.occasion.context == ContextMode::Full;
             match self.memory.as_ref().filter(|_| is_asked) {
                 Some((memory, past)) => {
                     memory

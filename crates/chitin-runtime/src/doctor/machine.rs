@@ -6,6 +6,7 @@ use crate::serve::{TOKEN_FILE, listen_address};
 use crate::{Host, Setup, own_config, sandbox_config, shown, without_numbers};
 use chitin_config::agents;
 use chitin_config::{IssueSeverity, channel_issues, judge};
+use chitin_gateway::route::Routing;
 use chitin_guard::Root;
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use std::io::{Read, Write};
@@ -55,6 +56,8 @@ fn configuration(host: &Host, setup: &Setup) -> Vec<DoctorCheck> {
             .unwrap_or_else(|| "`chitin config validate` shows the place".to_owned());
         checks.push(DoctorCheck::odd(area, issue.to_string(), hint));
     }
+    let note = Routing::guest_note(setup.configuration.value(), setup.contract());
+    checks.extend(note.map(|note| DoctorCheck::fine(area, note)));
     let files = [
         own.as_ref().map(|own| own.path.clone()),
         openclaw.map(|loaded| loaded.path.clone()).next(),

@@ -5,6 +5,7 @@ use crate::error::{ErrorKind, RuntimeError};
 use crate::{AgentTarget, Configuration, Host, Notes, ServeHost, SystemClock};
 use chitin_gateway::cron::CronFile;
 use chitin_gateway::heartbeat::BeatingAgent;
+use chitin_gateway::route::Routing;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AccessControl, AgentHost, Gateway, GatewayParts, Surfaces, tools};
 use chitin_store::{JobLog, StoreError};
@@ -106,6 +107,9 @@ fn note_guardrails(
     surfaces: &Surfaces,
     notes: &Notes,
 ) {
+    if let Some(note) = Routing::guest_note(configuration.value(), configuration.contract) {
+        notes.note(&note);
+    }
     for agent in agents.agents() {
         let channels = surfaces.iter().map(|surface| surface.id());
         let workspace = Path::new(&agent.workspace);

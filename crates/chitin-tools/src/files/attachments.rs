@@ -5,7 +5,7 @@ use super::media_type::{MediaType, SNIFFED, kind};
 use super::roots::{FileOptions, Problem, Space, Surroundings};
 use chitin_guard::{Oversized, ReadError, WriteOutcome};
 use chitin_protocol::record::FileRefusal;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 /// How many names are tried for a file whose own is taken.
@@ -32,13 +32,12 @@ pub enum Taken {
 /// A sentence that says why it stays.
 pub fn carry_out(
     workspace: &Path,
-    state_roots: &[PathBuf],
+    around: &Surroundings,
     path: &str,
     max_bytes: u64,
 ) -> Result<Vec<u8>, String> {
     let options = Arc::new(FileOptions::default());
-    let space =
-        Space::open(workspace, &options, &Surroundings::closed(state_roots)).map_err(said)?;
+    let space = Space::open(workspace, &options, around).map_err(said)?;
     let place = space.place(path).map_err(said)?;
     if is_hidden(&place.relative) {
         return Err(format!("`{path}` is a hidden file, so it is not sent."));
@@ -73,15 +72,14 @@ pub fn carry_out(
 /// A sentence that says why it was not written.
 pub fn carry_in(
     workspace: &Path,
-    state_roots: &[PathBuf],
+    around: &Surroundings,
     path: &str,
     bytes: &[u8],
     taken: Taken,
     may: impl Fn(&Path) -> bool,
 ) -> Result<String, String> {
     let options = Arc::new(FileOptions::default());
-    let space =
-        Space::open(workspace, &options, &Surroundings::closed(state_roots)).map_err(said)?;
+    let space = Space::open(workspace, &options, around).map_err(said)?;
     for number in 1..=MOST_NAMES {
         let path = match number {
             1 => path.to_owned(),

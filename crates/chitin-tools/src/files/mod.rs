@@ -31,7 +31,7 @@ pub use nearest_lines::{Differs, Nearest};
 pub use patch::{PatchError, PatchedFile, parse_patch};
 pub use read::ReadTool;
 pub use replace::{Occurrences, ReplaceProblem, Replaced, Replacement, replace};
-pub use roots::FileOptions;
+pub use roots::{FileOptions, Surroundings};
 pub use search::SearchTool;
 pub use write::WriteTool;
 

@@ -1,5 +1,7 @@
 //! Where files may be: the workspace, and the roots that the user opened besides.
 
+use crate::rights::{GuestRights, MEMORY_NAMES, Rights, is_of_the_agent};
+use crate::tool::CallContext;
 use chitin_guard::{
     DirectoryEntry, DirectoryEntryKind, Fingerprint, Hardlinks, LinkPolicy, Oversized, ReadError,
     ReadPolicy, Root, WriteError,
@@ -9,6 +11,9 @@ use chitin_protocol::record::FileRefusal;
 use chitin_protocol::settings::FileToolSettings;
 use std::path::{Component, Path, PathBuf};
 use thiserror::Error;
+
+/// Where skills lie in a workspace under a hidden name.
+const HIDDEN_SKILLS: [&str; 2] = [".agents/skills", ".claude/skills"];
 
 /// A directory with more names is not searched for the one that was meant.
 const MOST_NAMES_FOR_A_HINT: usize = 2000;
@@ -67,21 +72,24 @@ pub(super) enum Access {
     ReadAndWrite,
 }
 
-/// What a call says of directories besides the workspace.
-#[derive(Debug, Default)]
-pub(super) struct Surroundings {
+/// What a call says of files besides where the workspace is.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
     /// Closed, wherever they lie.
-    pub(super) state_roots: Vec<PathBuf>,
+    pub state_roots: Vec<PathBuf>,
     /// Open for reading.
-    pub(super) skill_roots: Vec<PathBuf>,
+    pub skill_roots: Vec<PathBuf>,
+    /// What the turn may do.
+    pub rights: Rights,
 }
 
 impl Surroundings {
     /// Opens nothing besides the workspace.
-    pub(super) fn closed(state_roots: &[PathBuf]) -> Self {
+    pub fn of(context: &CallContext<'_>) -> Self {
         Self {
-            state_roots: state_roots.to_vec(),
-            ..Self::default()
+            state_roots: context.state_roots.to_vec(),
+            skill_roots: Vec::new(),
+            rights: context.rights.clone(),
         }
     }
 }
@@ -90,7 +98,9 @@ impl Surroundings {
 #[derive(Debug)]
 pub(super) struct Space {
     workspace: PathBuf,
+    /// The workspace is the first.
     roots: Vec<(Root, Access)>,
+    rights: Rights,
     pub(super) options: std::sync::Arc<FileOptions>,
 }
 
@@ -102,6 +112,8 @@ pub(super) struct RootedPath<'s> {
     /// The path as the model wrote it.
     pub(super) shown: String,
     access: Access,
+    workspace: &'s Root,
+    guest: Option<GuestRights>,
     options: &'s FileOptions,
 }
 
@@ -138,6 +150,12 @@ pub(super) enum Problem {
         root.display()
     )]
     State { path: String, root: PathBuf },
+    #[error(
+        "`{path}` is refused: this turn answers a guest, and that file is only for the owner of the agent."
+    )]
+    OnlyForOwner { path: String },
+    #[error("`{path}` is not written: this turn answers a guest, and guests change no files.")]
+    GuestWrites { path: String },
     #[error("`{path}` is refused: {}.", reason.meaning())]
     Refused { path: String, reason: FileRefusal },
     #[error("`{path}` is a directory.")]
@@ -168,21 +186,37 @@ impl Space {
     ) -> Result<Self, Problem> {
         let root = Root::open(workspace)
             .map_err(|error| Problem::Other(format!("Could not open the workspace: {error}.")))?;
-        let mut roots = vec![(root.without(&around.state_roots), Access::ReadAndWrite)];
+        let guest = around.rights.guest;
+        let mut skill_roots = around.skill_roots.clone();
+        let mut closed = around.state_roots.clone();
+        if let Some(guest) = guest {
+            // Hidden names are closed to guests; skills are meant for everybody.
+            let skills = HIDDEN_SKILLS.map(|path| root.walk(Path::new(path), &options.links));
+            skill_roots.extend(skills.into_iter().flatten().map(|end| end.path));
+            if !guest.memory {
+                closed.extend(linked_memory(&root, &options.links));
+            }
+        }
+        let open = |root: Root| match around.rights.closed_names() {
+            Some(is_closed) => root.without(&closed).without_names(is_closed),
+            None => root.without(&closed),
+        };
+        let mut roots = vec![(open(root), Access::ReadAndWrite)];
         let further = [
             (&options.write_roots, Access::ReadAndWrite),
             (&options.read_roots, Access::Read),
-            (&around.skill_roots, Access::Read),
+            (&skill_roots, Access::Read),
         ];
         for (paths, access) in further {
             for path in paths {
                 let root = Root::open(path).ok();
-                roots.extend(root.map(|root| (root.without(&around.state_roots), access)));
+                roots.extend(root.map(|root| (open(root), access)));
             }
         }
         Ok(Self {
             workspace: workspace.to_owned(),
             roots,
+            rights: around.rights.clone(),
             options: options.clone(),
         })
     }
@@ -229,9 +263,19 @@ impl Space {
             relative,
             shown: path.to_owned(),
             access,
+            workspace: &self.roots[0].0,
+            guest: self.rights.guest,
             options: &self.options,
         })
     }
+}
+
+/// Returns what memory in the root of a workspace leads to where it is a link.
+fn linked_memory<'r>(root: &'r Root, links: &'r LinkPolicy) -> impl Iterator<Item = PathBuf> + 'r {
+    MEMORY_NAMES.into_iter().filter_map(|name| {
+        let end = root.walk(Path::new(name), links).ok()?;
+        (end.path != root.real_path().join(name)).then_some(end.path)
+    })
 }
 
 impl<'s> RootedPath<'s> {
@@ -259,6 +303,9 @@ impl<'s> RootedPath<'s> {
     pub(super) fn settle(self) -> Result<Settled<'s>, Problem> {
         if self.access == Access::Read {
             return Err(Problem::ReadOnly { path: self.shown });
+        }
+        if self.guest.is_some_and(|guest| !guest.writes) {
+            return Err(Problem::GuestWrites { path: self.shown });
         }
         let mut missing = PathBuf::new();
         let mut there = self.relative.clone();
@@ -292,13 +339,21 @@ impl<'s> RootedPath<'s> {
                 reason: format!("`{}` is not a directory", there.display()),
             });
         }
+        let relative = if is_whole {
+            inside.to_owned()
+        } else {
+            inside.join(missing)
+        };
+        if self.guest.is_some() {
+            let path = self.root.real_path().join(&relative);
+            let of_workspace = path.strip_prefix(self.workspace.real_path());
+            if of_workspace.is_ok_and(is_of_the_agent) {
+                return Err(Problem::OnlyForOwner { path: self.shown });
+            }
+        }
         Ok(Settled {
             root: self.root,
-            relative: if is_whole {
-                inside.to_owned()
-            } else {
-                inside.join(missing)
-            },
+            relative,
             shown: self.shown,
             found: is_whole.then_some((end.kind, end.fingerprint)),
             options: self.options,
@@ -390,6 +445,11 @@ fn read_problem(
             Ok(end) if end.kind == DirectoryEntryKind::Directory => Problem::Directory { path },
             _ => Problem::NotAFile { path },
         },
+        ReadError::Refused { .. }
+            if root.closes_names() && root.closed_at(relative, links).is_some() =>
+        {
+            Problem::OnlyForOwner { path }
+        }
         ReadError::Refused { reason, .. } => match root.closed_at(relative, links) {
             Some(closed) => Problem::State {
                 path,

@@ -29,8 +29,8 @@ where
     }
     let (workspace, options) = (context.workspace.to_owned(), options.clone());
     let surroundings = Surroundings {
-        state_roots: context.state_roots.to_vec(),
         skill_roots: context.skill_roots.to_vec(),
+        ..Surroundings::of(context)
     };
     let cancel = context.cancel.clone();
     let task = tokio::task::spawn_blocking(move || {

@@ -15,6 +15,8 @@ use chitin_protocol::settings::ToolPolicySettings;
 pub enum PolicyLayerKind {
     /// Tools that only the owner's messages may use.
     Owner,
+    /// What guests may use.
+    Guest,
     /// The profile.
     Profile,
     /// The profile of the provider.
@@ -69,6 +71,7 @@ impl PolicyLayer {
                 PolicyLayerKind::Profile
                 | PolicyLayerKind::ProviderProfile
                 | PolicyLayerKind::Owner
+                | PolicyLayerKind::Guest
                 | PolicyLayerKind::Subagent,
                 _,
             ) => self.path.clone(),
@@ -109,6 +112,15 @@ pub(super) fn layers(rules: &ToolRules, input: &PolicyInput<'_>) -> Vec<PolicyLa
             "",
             deny(rules.owner_only),
         ));
+    }
+    if let Some(guest) = &input.guest {
+        let mut layer = PolicyLayer::new(
+            PolicyLayerKind::Guest,
+            "access.guests.tools",
+            guest.policy(),
+        );
+        layer.built_in = guest.built_in();
+        layers.push(layer);
     }
     layers.extend(profile_layer(rules, global, agent, &agent_path));
     layers.extend(provider_profile_layer(

@@ -4,12 +4,14 @@
 //! verdict names, for every tool that is missing, the layer that took it away, so that a user can ask why.
 
 mod config;
+mod guest;
 mod layers;
 mod list;
 mod profile;
 mod verdict;
 
 pub use config::PolicyConfig;
+pub use guest::GuestTools;
 pub use layers::{PolicyLayer, PolicyLayerKind};
 pub use list::{ToolPolicy, normalize_name};
 pub use profile::{groups, profile_policy};
@@ -66,6 +68,8 @@ pub struct PolicyInput<'a> {
     pub by_sender: Option<ToolPolicy>,
     /// The policy of the sandbox, if there is one.
     pub sandbox: Option<ToolPolicy>,
+    /// What guests may use, in a turn that a guest's message started. This rule is ours, under every contract.
+    pub guest: Option<GuestTools>,
 }
 
 /// Whether Chitin's own tools take part.
@@ -94,6 +98,7 @@ impl<'a> PolicyInput<'a> {
             group: None,
             by_sender: None,
             sandbox: None,
+            guest: None,
         }
     }
 }

@@ -85,6 +85,12 @@ impl ToolRemoval {
             (_, PolicyLayerKind::Owner) => {
                 return format!("`{name}` is not allowed: only the owner can use it.");
             }
+            (_, PolicyLayerKind::Guest) => {
+                return format!(
+                    "`{name}` is not allowed: this turn answers a guest, and guests do not have it. The owner can allow it by \
+                     name in `{path}`."
+                );
+            }
             (_, PolicyLayerKind::Subagent) => {
                 return format!("`{name}` is not allowed: subagents do not have it.");
             }

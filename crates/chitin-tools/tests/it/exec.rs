@@ -82,6 +82,7 @@ impl Bench {
             skill_roots: &[],
             state_roots: &[],
             agent: &chitin_workspace::adapter::LazyDefinition::none(),
+            rights: &chitin_tools::Rights::default(),
             session_key,
             call_id: "call",
             cancel,

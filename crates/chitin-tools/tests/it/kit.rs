@@ -49,6 +49,7 @@ pub(crate) fn call_with(
         skill_roots: &[],
         state_roots: &[],
         agent: &chitin_workspace::adapter::LazyDefinition::none(),
+        rights: &chitin_tools::Rights::default(),
         session_key: "agent:main:main",
         call_id: "call-1",
         cancel,

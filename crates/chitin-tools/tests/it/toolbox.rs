@@ -126,6 +126,7 @@ fn call(toolbox: &Toolbox, name: &str, room: usize) -> ToolOutcome {
         skill_roots: &[],
         state_roots: &[],
         agent: &chitin_workspace::adapter::LazyDefinition::none(),
+        rights: &chitin_tools::Rights::default(),
         session_key: "agent:main:main",
         call_id: "1",
         cancel: &CancellationToken::new(),

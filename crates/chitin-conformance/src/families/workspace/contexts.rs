@@ -247,6 +247,7 @@ fn place(
         heartbeat_off: !config.is_null() && heartbeat::is_off(config, &agent, contract),
         subagent_files: None,
         linked_memory: &[],
+        without_memory: false,
     };
     files(&FilesIn {
         workspace: &found.workspace,

@@ -6,14 +6,13 @@ use crate::tools::aside;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chitin_tools::CallContext;
-use chitin_tools::files::{Taken, carry_in, carry_out, media_type, safe_name};
-use std::path::{Component, Path};
+use chitin_tools::files::{Surroundings, Taken, carry_in, carry_out, media_type, safe_name};
+use chitin_tools::rights::is_of_the_agent;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Where files are put that came with messages.
 const INBOX: &str = "inbox";
-/// Directories whose files agents are made of. Nothing that came with a message is put there.
-const OWN_DIRECTORIES: [&str; 2] = ["skills", "memory"];
 /// The longest MIME type that is passed on.
 const LONGEST_TYPE: usize = 120;
 
@@ -45,9 +44,9 @@ pub(super) async fn load(
             ));
         }
         let (workspace, from) = (context.workspace.to_owned(), path.to_owned());
-        let closed = context.state_roots.to_vec();
+        let around = Surroundings::of(context);
         let most = u64::try_from(limits.bytes).unwrap_or(u64::MAX);
-        let read = aside(move || carry_out(&workspace, &closed, &from, most)).await;
+        let read = aside(move || carry_out(&workspace, &around, &from, most)).await;
         let bytes = read.ok_or("The file could not be read.")??;
         files.push(file(given_name.unwrap_or(path), bytes, ask));
     }
@@ -107,23 +106,8 @@ pub(super) async fn keep(
         None => (format!("{INBOX}/{}", safe_name(&file.name)), Taken::Number),
     };
     let (workspace, bytes) = (context.workspace.to_owned(), Arc::clone(&file.bytes));
-    let closed = context.state_roots.to_vec();
+    let around = Surroundings::of(context);
     let may = |at: &Path| !is_of_the_agent(at);
-    let kept = aside(move || carry_in(&workspace, &closed, &path, &bytes, taken, may));
+    let kept = aside(move || carry_in(&workspace, &around, &path, &bytes, taken, may));
     kept.await.ok_or("The file could not be written.")?
-}
-
-/// Tells whether a path beneath the workspace is one that the agent may be made of: its own Markdown files, skills and memory.
-fn is_of_the_agent(path: &Path) -> bool {
-    let name = |component: Option<Component<'_>>| {
-        let name =
-            component.map(|component| component.as_os_str().to_string_lossy().to_lowercase());
-        name.unwrap_or_default()
-    };
-    let mut components = path.components();
-    let first = name(components.next());
-    match components.next() {
-        None => first.is_empty() || first.ends_with(".md"),
-        Some(_) => OWN_DIRECTORIES.contains(&first.as_str()),
-    }
 }

@@ -41,6 +41,8 @@ struct Scene {
     own: Option<Address>,
     /// Whether a place must be named.
     explicit: bool,
+    /// Whether nothing is done but speak where the session does: a guest is answered.
+    is_bound: bool,
 }
 
 impl MessageTool {
@@ -92,6 +94,7 @@ impl Scene {
             inner,
             job,
             own,
+            is_bound: false,
         }
     }
 
@@ -140,6 +143,13 @@ impl Scene {
         if let Some(thread) = &ask.thread_id {
             place.thread_id = Some(thread.clone());
         }
+        if self.is_bound && self.own.as_ref() != Some(&place) {
+            return Err(
+                "It is not sent: this turn answers a guest, and messages go only where the guest wrote. The owner can allow more \
+                 with `message` in `access.guests.tools`."
+                    .to_owned(),
+            );
+        }
         let Some(surface) = surfaces.get(&place.channel) else {
             let names: Vec<&str> = surfaces.iter().map(|surface| surface.id()).collect();
             return Err(format!(
@@ -180,7 +190,18 @@ impl TypedTool for MessageTool {
         let Some(inner) = self.gateway.upgrade() else {
             return Err("The gateway is about to end.".to_owned());
         };
-        let scene = Scene::of(inner, context.session_key);
+        let is_bound = context.rights.guest.is_some_and(|guest| !guest.messages);
+        if is_bound && !schema::SPEAKING.contains(&ask.action.as_str()) {
+            return Err(format!(
+                "`{}` is not done: this turn answers a guest, who can be sent messages and reactions here, and nothing else. The \
+                 owner can allow more with `message` in `access.guests.tools`.",
+                ask.action
+            ));
+        }
+        let scene = Scene {
+            is_bound,
+            ..Scene::of(inner, context.session_key)
+        };
         let doing = act::run(&scene, self.channel.as_deref(), ask, context);
         tokio::select! {
             done = doing => done.map(ToolOutcome::json),

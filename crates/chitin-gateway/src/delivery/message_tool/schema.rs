@@ -41,6 +41,9 @@ pub(super) const KNOWN: [&str; 11] = [
     DOWNLOAD,
 ];
 
+/// Actions that only speak.
+pub(super) const SPEAKING: [&str; 6] = [SEND, REPLY, THREAD_REPLY, REACT, UPLOAD, SEND_ATTACHMENT];
+
 /// Returns the fields that an action cannot do without, of those that go to the surface as they are.
 pub(super) fn needs(action: &str) -> &'static [&'static str] {
     match action {

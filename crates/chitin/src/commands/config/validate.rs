@@ -5,8 +5,12 @@ use super::{may_tell, networks};
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Render};
-use chitin_config::{ConfigError, ConfigFile, Issue, IssueSeverity, LoadedChitinConfig, OWN_FILE};
+use chitin_config::{
+    ConfigError, ConfigFile, Issue, IssueSeverity, LoadedChitinConfig, LoadedConfig, OWN_FILE,
+    place_issue,
+};
 use chitin_contract::Contract;
+use chitin_gateway::route::Routing;
 use chitin_runtime::Host;
 use chitin_runtime::{self, chosen_contract};
 use serde::Serialize;
@@ -151,6 +155,7 @@ fn openclaw_sheet(path: &Path, host: &Host, rules: &Contract, lacks: Vec<Issue>)
         Ok(Some(loaded)) => {
             let mut issues = loaded.issues.clone();
             issues.extend(networks::of_openclaw(&loaded));
+            issues.extend(guests(&loaded, rules));
             issues.extend(lacks);
             sort(&mut issues);
             Sheet {
@@ -165,6 +170,13 @@ fn openclaw_sheet(path: &Path, host: &Host, rules: &Contract, lacks: Vec<Issue>)
         },
         Err(error) => Sheet::broken(&error),
     }
+}
+
+/// Says which session guests have where that differs from what people may expect.
+fn guests(loaded: &LoadedConfig, rules: &Contract) -> Option<Issue> {
+    let note = Routing::guest_note(&loaded.value, rules)?;
+    let issue = Issue::new(IssueSeverity::Note, "session.dmScope", note);
+    Some(place_issue(issue, &loaded.files, &loaded.value))
 }
 
 /// People fix a file from top to bottom. What has no place comes last.

@@ -9,6 +9,7 @@ mod bad_input;
 mod children;
 mod delivery;
 mod desk;
+mod guests;
 mod logins;
 mod networks;
 mod permissions;
