@@ -170,6 +170,7 @@ pub(super) fn issue(files: &[ConfigFile], finding: &Finding) -> Issue {
     );
     Issue {
         hint: finding.hint.clone(),
+        is_unknown_key: !finding.unknown_keys.is_empty(),
         severity: if finding.unknown_keys.is_empty() {
             IssueSeverity::Error
         } else {

@@ -55,6 +55,7 @@ fn place(loaded: &LoadedConfig, finding: Finding) -> Issue {
     let point = finding.pointed().to_vec();
     Issue {
         hint: finding.hint,
+        is_unknown_key: !finding.unknown_keys.is_empty(),
         ..placed(&loaded.files, &finding.path, &point, finding.message)
     }
 }

@@ -37,6 +37,9 @@ pub struct Issue {
     pub column: Option<usize>,
     /// How bad it is.
     pub severity: IssueSeverity,
+    /// Whether it is about a key that is not known: its value may be anything, a secret too.
+    #[serde(skip)]
+    pub is_unknown_key: bool,
 }
 
 impl Issue {
@@ -54,6 +57,7 @@ impl Issue {
             line: None,
             column: None,
             severity,
+            is_unknown_key: false,
         }
     }
 }

@@ -37,6 +37,7 @@ mod load;
 mod roster;
 mod run_settings;
 mod scan;
+pub mod secrets;
 pub mod settings;
 mod shape;
 mod source;

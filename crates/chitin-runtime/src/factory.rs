@@ -173,7 +173,8 @@ impl AgentFactory {
             self.notes.note(note);
         }
         let secrets = std::mem::take(&mut chosen.secrets);
-        let redactor = Arc::new(chitin_tools::redact::Redactor::new(secrets));
+        self.host.secrets.learn(secrets);
+        let redactor = Arc::new(self.host.secrets.clone());
         let candidate = chosen.candidates.first().ok_or_else(|| {
             RuntimeError::new(ErrorKind::Config, "No model is configured.")
                 .hint("name one with `--model`")

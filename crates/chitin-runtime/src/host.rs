@@ -2,7 +2,9 @@
 
 use crate::error::{ErrorKind, RuntimeError};
 use chitin_config::env::Env;
+use chitin_config::secrets::secrets_of_environment;
 use chitin_net::{OWN_AUTHORITIES, TlsRoots};
+use chitin_tools::redact::Redactor;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What the command was started with.
@@ -13,6 +15,8 @@ pub struct Host {
     /// The program that shuts commands in before they run: this one, if it calls
     /// [`chitin_tools::sandbox::helper`] first, as `chitin` does. Without it nothing is run.
     pub helper: Option<std::path::PathBuf>,
+    /// What takes secrets out of everything that leaves the process. It learns them where they are read; clones share them.
+    pub secrets: Redactor,
 }
 
 impl Host {
@@ -52,8 +56,20 @@ impl Host {
     }
 
     /// Returns a host for an environment that the caller hands in; nothing of the process is read and no commands are run.
-    pub const fn embedded(env: Env) -> Self {
-        Self { env, helper: None }
+    pub fn embedded(env: Env) -> Self {
+        Self {
+            secrets: Redactor::new(secrets_of_environment(&env)),
+            env,
+            helper: None,
+        }
+    }
+
+    /// Lets the secrets of this host be known to a redactor that the caller has, from now on.
+    #[must_use]
+    pub fn sharing(mut self, secrets: Redactor) -> Self {
+        secrets.learn(secrets_of_environment(&self.env));
+        self.secrets = secrets;
+        self
     }
 
     /// Returns the name of the time zone that this machine or the user's environment sets.
@@ -120,8 +136,8 @@ impl Host {
             env = env.with_os_home(home);
         }
         Ok(Self {
-            env,
             helper: Some(Self::program()),
+            ..Self::embedded(env)
         })
     }
 }

@@ -62,6 +62,7 @@ mod reset;
 mod revision;
 mod runtime;
 mod runtime_file;
+mod secrets;
 pub mod serve;
 pub mod sessions;
 mod setup;
@@ -87,6 +88,7 @@ pub use pack::{PackFailure, PackRequest};
 pub use plugins::{adapter_registry, plugin_set};
 pub use revision::Revision;
 pub use runtime::{Runtime, RuntimeBuilder};
+pub use secrets::learn_secrets;
 pub use setup::{
     AgentTarget, Configuration, Setup, chitin_home, chosen_contract, config_file, guards,
     own_config, shown,

@@ -8,6 +8,7 @@ use crate::notes::Notes;
 use crate::plugins::{adapter_registry, lasting_plugin_set, plugin_set};
 use chitin_config::agents::{self, WorkspaceOrigin};
 use chitin_config::home;
+use chitin_config::secrets::secrets_in;
 use chitin_config::{ChitinSettings, ConfigError, Layers, LoadedChitinConfig, LoadedConfig};
 use chitin_contract::{BlockLayout, Contract};
 use chitin_guard::{Hardlinks, LinkPolicy, ReadError, Root};
@@ -122,6 +123,10 @@ impl Configuration {
     /// Reads every layer. A file that cannot be used ends the command; what is merely wrong in it is noted.
     pub fn read(host: &Host, contract: Option<&str>, notes: &Notes) -> Result<Self, RuntimeError> {
         let own = own_config(host)?;
+        crate::secrets::learn_kept(host);
+        if let Some(own) = &own {
+            host.secrets.learn(secrets_in(&own.value, &host.env));
+        }
         for issue in own.iter().flat_map(|own| &own.issues) {
             let hint = issue.hint.as_deref().map(|hint| format!(" ({hint})"));
             notes.note(&format!("{issue}{}", hint.unwrap_or_default()));
@@ -136,6 +141,7 @@ impl Configuration {
         // Keys are judged by `config validate` and `doctor` alone: no start waits for it.
         let openclaw = chitin_config::read(&file, &host.env).map_err(|e| unusable(&e))?;
         if let Some(loaded) = &openclaw {
+            host.secrets.learn(secrets_in(&loaded.value, &host.env));
             if !loaded.issues.is_empty() {
                 notes.note(&format!(
                     "problems in `{}`: {}; `chitin config validate` shows them",

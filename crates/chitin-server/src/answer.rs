@@ -37,12 +37,20 @@ pub(crate) async fn answer(
     let route = find(&shared, &request);
     let label = route.as_ref().map_or(Label::NONE, Label::of);
     let counted = Arc::clone(&shared);
+    // Text that is edited and sent back must be the text of the file.
+    let is_exact = route.as_ref().is_ok_and(Route::is_exact);
     let answered = match admit(&shared, &caller, &request, route) {
         Ok(route) => Box::pin(by_route(shared, caller, route, request)).await,
         Err(problem) => Err(problem),
     };
     let mut response = answered.unwrap_or_else(|problem| problem.response(format));
     counted.metrics.answered(label, response.status());
+    if !is_exact
+        && let Body::Whole(Some(bytes)) = response.body_mut()
+        && bytes.starts_with(b"{")
+    {
+        counted.attached.redact_json(bytes);
+    }
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     // Nothing of ours stands in pages of others, not even as a picture.

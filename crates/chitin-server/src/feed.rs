@@ -1,5 +1,6 @@
 //! Server-sent events.
 
+use crate::attached::RedactValue;
 use crate::follow::End;
 use crate::phase::Phase;
 use crate::shared::Shared;
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
@@ -104,6 +106,7 @@ pub(crate) struct Feed {
     until: Until,
     ready: VecDeque<Bytes>,
     over: bool,
+    redact: Option<Arc<RedactValue>>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -124,6 +127,7 @@ impl Feed {
             // Sent at once, so that the client knows that it is heard.
             ready: VecDeque::from([comment()]),
             over: false,
+            redact: shared.attached.redact.clone(),
             _room: room,
         }
     }
@@ -168,7 +172,11 @@ impl Feed {
             ListenerEvent::Happening(happening) => {
                 let ends = End::of(&happening.what).is_some();
                 self.over = ends && self.until == Until::JobEnds;
-                let event = StreamEvent::Gateway(happening);
+                let mut event =
+                    serde_json::to_value(StreamEvent::Gateway(happening)).unwrap_or_default();
+                if let Some(redact) = &self.redact {
+                    redact(&mut event);
+                }
                 frame(Some(happening.seq), kind(&happening.what), &event)
             }
             ListenerEvent::Missed(count) => {

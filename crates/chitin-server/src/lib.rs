@@ -51,7 +51,7 @@ mod web;
 mod webhook;
 pub mod workspace_api;
 
-pub use attached::Attached;
+pub use attached::{Attached, RedactValue};
 pub use error::ApiError;
 pub use login::{KeptLogin, LoginChange, LoginId, Register};
 pub use server::{Bound, Ended, Server};

@@ -1,6 +1,6 @@
 //! Which endpoint a request is for.
 
-use crate::operations::{LONGEST_NAME, Operation, Parameter, at_path};
+use crate::operations::{Endpoint, LONGEST_NAME, Operation, Parameter, at_path};
 use crate::page::Page;
 use percent_encoding::percent_decode_str;
 
@@ -28,6 +28,23 @@ pub enum NoRoute {
 }
 
 impl Route {
+    /// Tells whether an answer must be exact: text that is edited and sent back, and what is the same for everybody.
+    pub(crate) fn is_exact(&self) -> bool {
+        match self {
+            Self::Page(_) | Self::Webhook(_) => true,
+            Self::Operation(operation, _) => matches!(
+                operation.endpoint,
+                Endpoint::File
+                    | Endpoint::SaveFile
+                    | Endpoint::Login
+                    | Endpoint::Me
+                    | Endpoint::OpenApi
+                    | Endpoint::Health
+                    | Endpoint::Ready
+            ),
+        }
+    }
+
     /// Finds the endpoint for a method and a path.
     pub fn find(method: &str, path: &str) -> Result<Self, NoRoute> {
         let operations = at_path(path);

@@ -24,15 +24,15 @@ use crate::redact::{RedactStream, Redactor};
 /// assert_eq!(capture.finish().text, "pass: [redacted]\n");
 /// ```
 #[derive(Debug)]
-pub struct Capture<'a> {
+pub struct Capture {
     cleaner: Cleaner,
-    redact: RedactStream<'a>,
+    redact: RedactStream,
     bounded: Bounded,
 }
 
-impl<'a> Capture<'a> {
+impl Capture {
     /// Starts empty.
-    pub fn new(limits: OutputLimits, redactor: &'a Redactor) -> Self {
+    pub fn new(limits: OutputLimits, redactor: &Redactor) -> Self {
         Self {
             cleaner: Cleaner::new(Controls::Strip),
             redact: redactor.stream(),

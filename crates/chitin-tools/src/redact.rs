@@ -11,6 +11,7 @@ use exact::{Exact, ExactStream};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use shapes::ShapeStream;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// What stands in the place of a secret.
 pub const MARKER: &str = "[redacted]";
@@ -18,7 +19,7 @@ pub const MARKER: &str = "[redacted]";
 /// A handed-in value must have so many bytes; shorter ones would take ordinary words with them.
 pub const SHORTEST_SECRET: usize = 6;
 
-/// Knows the secrets of this process.
+/// Knows the secrets of this process. Clones share what is known: a secret that one learns is taken out by all.
 ///
 /// ```
 /// use chitin_tools::redact::Redactor;
@@ -26,27 +27,41 @@ pub const SHORTEST_SECRET: usize = 6;
 /// let redactor = Redactor::new(["s3cr3t-value".into()]);
 /// assert_eq!(redactor.redact("key: s3cr3t-value."), "key: [redacted].");
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Redactor {
-    exact: Exact,
+    exact: Arc<RwLock<Arc<Exact>>>,
 }
 
 impl Redactor {
     /// Takes the values that must never be seen. Values that are too short to tell from words are passed over.
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        let mut exact = Exact::default();
+        let redactor = Self::default();
+        redactor.learn(secrets);
+        redactor
+    }
+
+    /// Takes further values. Streams that have begun do not know them.
+    pub fn learn(&self, secrets: impl IntoIterator<Item = SecretString>) {
+        let mut exact = self.exact.write().unwrap_or_else(PoisonError::into_inner);
         for secret in secrets {
             let secret = secret.expose_secret().trim();
-            if secret.len() >= SHORTEST_SECRET {
-                exact.add(secret);
+            if secret.len() >= SHORTEST_SECRET && !exact.has(secret) {
+                Arc::make_mut(&mut exact).add(secret);
             }
         }
-        Self { exact }
     }
 
     /// Redacts a text that is all there.
     pub fn redact(&self, text: &str) -> String {
         let mut stream = self.stream();
+        let mut redacted = stream.push(text);
+        redacted.push_str(&stream.finish());
+        redacted
+    }
+
+    /// Takes the known values alone out of a text, and leaves what only has the shape of a key.
+    pub fn redact_known(&self, text: &str) -> String {
+        let mut stream = self.known_stream();
         let mut redacted = stream.push(text);
         redacted.push_str(&stream.finish());
         redacted
@@ -71,22 +86,49 @@ impl Redactor {
     }
 
     /// Starts to redact a text that comes in pieces.
-    pub fn stream(&self) -> RedactStream<'_> {
+    pub fn stream(&self) -> RedactStream {
         RedactStream {
-            exact: self.exact.stream(),
+            exact: ExactStream::new(self.known()),
             shapes: ShapeStream::default(),
         }
+    }
+
+    /// Starts to take the known values alone out of a text that comes in pieces. Far less is held back: only what could still
+    /// become one of them.
+    pub fn known_stream(&self) -> KnownStream {
+        KnownStream(ExactStream::new(self.known()))
+    }
+
+    fn known(&self) -> Arc<Exact> {
+        let exact = self.exact.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&exact)
+    }
+}
+
+/// Takes known values out of a text that comes in pieces.
+#[derive(Debug)]
+pub struct KnownStream(ExactStream);
+
+impl KnownStream {
+    /// Takes the next piece and returns what is certain by now.
+    pub fn push(&mut self, text: &str) -> String {
+        self.0.push(text)
+    }
+
+    /// Ends the text and returns what was held back. Another text may follow.
+    pub fn finish(&mut self) -> String {
+        self.0.finish()
     }
 }
 
 /// Redacts a text that comes in pieces. What could still become a secret is held back until it is certain.
 #[derive(Debug)]
-pub struct RedactStream<'a> {
-    exact: ExactStream<'a>,
+pub struct RedactStream {
+    exact: ExactStream,
     shapes: ShapeStream,
 }
 
-impl RedactStream<'_> {
+impl RedactStream {
     /// Takes the next piece and returns what is certain by now.
     pub fn push(&mut self, text: &str) -> String {
         let text = self.exact.push(text);

@@ -149,6 +149,11 @@ impl Toolbox {
         self
     }
 
+    /// Returns what takes secrets out of results.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
     /// Returns what a model is told, in order.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.tools.iter().map(|tool| tool.spec())

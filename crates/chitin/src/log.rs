@@ -3,9 +3,11 @@
 
 use crate::error::{CliError, FailureKind};
 use chitin_runtime::Host;
-use std::io;
+use chitin_tools::redact::Redactor;
+use std::io::{self, Write};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::{Targets, filter_fn};
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -14,6 +16,30 @@ use tracing_subscriber::util::SubscriberInitExt;
 const VARIABLE: &str = "CHITIN_LOG";
 /// What our own targets begin with.
 const OURS: &str = "chitin";
+
+/// Standard error without secrets. A line of the log is written at once, so none is split.
+#[derive(Clone)]
+struct RedactedStderr(Redactor);
+
+impl Write for RedactedStderr {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = self.0.redact(&String::from_utf8_lossy(line));
+        io::stderr().lock().write_all(text.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().lock().flush()
+    }
+}
+
+impl<'a> MakeWriter<'a> for RedactedStderr {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
 
 /// Reads a filter: a level for all, or levels by library.
 pub(crate) fn filter(text: &str) -> Result<Targets, String> {
@@ -51,7 +77,7 @@ pub(crate) fn start(option: Option<&Targets>, json: bool, host: &Host) -> Result
     };
     let ours = filter_fn(|metadata| metadata.target().starts_with(OURS));
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(io::stderr)
+        .with_writer(RedactedStderr(host.secrets.clone()))
         .with_ansi(false)
         .with_span_events(FmtSpan::CLOSE);
     let registry = tracing_subscriber::registry();

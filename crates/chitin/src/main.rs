@@ -9,12 +9,14 @@ mod error;
 mod exit_code;
 mod log;
 mod page;
+mod panics;
 mod printer;
 mod rss;
 mod serve;
 mod ship;
 mod terminal;
 
+use chitin_tools::redact::Redactor;
 use exit_code::Exit;
 use std::process::ExitCode;
 
@@ -30,8 +32,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return cli::explain_usage(&error),
     };
-    let printer = printer::Printer::new(cli.output);
-    let exit = match run(&cli, &printer) {
+    // One for the whole process: what any part of it learns is a secret at every exit.
+    let secrets = Redactor::default();
+    panics::redact(&secrets);
+    let printer = printer::Printer::new(cli.output, &secrets);
+    let exit = match run(&cli, &printer, secrets) {
         Ok(exit) => exit,
         Err(error) if error.is_broken_pipe() => Exit::Success,
         Err(error) => {
@@ -42,8 +47,15 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-fn run(cli: &cli::Cli, printer: &printer::Printer) -> Result<Exit, error::CliError> {
-    let host = chitin_runtime::Host::from_process()?;
+fn run(
+    cli: &cli::Cli,
+    printer: &printer::Printer,
+    secrets: Redactor,
+) -> Result<Exit, error::CliError> {
+    let host = chitin_runtime::Host::from_process()?.sharing(secrets);
     log::start(cli.log.as_ref(), cli.output.json, &host)?;
+    if !cli.command.reads_configuration() {
+        chitin_runtime::learn_secrets(&host);
+    }
     cli.command.run(&host, printer)
 }

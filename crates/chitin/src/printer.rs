@@ -5,6 +5,7 @@ use crate::exit_code::Exit;
 pub(crate) use chitin_runtime::display::{grouped, plain, plain_char};
 
 use chitin_runtime::{Notes, without_numbers};
+use chitin_tools::redact::Redactor;
 use clap::Args;
 use serde::Serialize;
 use std::error::Error;
@@ -26,8 +27,54 @@ pub(crate) struct OutputArgs {
     pub(crate) quiet: u8,
 }
 
+/// Whether secrets are taken out of a result before it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Secrets {
+    /// They are.
+    #[default]
+    Redacted,
+    /// They are on a terminal. Exact bytes are what the result is for, so a pipe or a file gets them.
+    ExactInPipes,
+    /// The user wants to see them.
+    Shown,
+}
+
+/// The switch for results that exist for their exact bytes.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct ShowSecrets {
+    /// Show secrets on a terminal too, in output that is exact in a pipe.
+    #[arg(long)]
+    show_secrets: bool,
+}
+
+impl ShowSecrets {
+    /// What becomes of secrets in exact output.
+    pub(crate) const fn of_exact(self) -> Secrets {
+        if self.show_secrets {
+            Secrets::Shown
+        } else {
+            Secrets::ExactInPipes
+        }
+    }
+}
+
+impl Secrets {
+    fn are_redacted(self) -> bool {
+        match self {
+            Self::Redacted => true,
+            Self::ExactInPipes => io::stdout().is_terminal(),
+            Self::Shown => false,
+        }
+    }
+}
+
 /// A result that can be shown to a person and to a program.
 pub(crate) trait Render: Serialize {
+    /// Says what becomes of secrets in it.
+    fn secrets(&self) -> Secrets {
+        Secrets::Redacted
+    }
+
     /// Writes the result for a person.
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result;
 
@@ -96,11 +143,13 @@ pub(crate) struct Printer {
     quiet: u8,
     out: Paint,
     err: Paint,
+    secrets: Redactor,
 }
 
 impl Printer {
-    pub(crate) fn new(args: OutputArgs) -> Self {
+    pub(crate) fn new(args: OutputArgs, secrets: &Redactor) -> Self {
         Self {
+            secrets: secrets.clone(),
             json: args.json,
             quiet: args.quiet,
             out: Paint {
@@ -132,14 +181,22 @@ impl Printer {
         self.json
     }
 
-    /// Lets something write bytes as they are: what is copied out of a file must come out as it is in there.
+    /// Lets something write bytes as they are: what is copied out of a file must come out as it is in there. On a terminal secrets
+    /// are taken out.
     pub(crate) fn write_with(
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
         if self.quiet < 2 {
             let mut stdout = io::stdout().lock();
-            write(&mut stdout)?;
+            if stdout.is_terminal() {
+                let mut bytes = Vec::new();
+                write(&mut bytes)?;
+                let text = self.secrets.redact(&String::from_utf8_lossy(&bytes));
+                stdout.write_all(text.as_bytes())?;
+            } else {
+                write(&mut stdout)?;
+            }
             stdout.flush()?;
         }
         Ok(())
@@ -149,14 +206,23 @@ impl Printer {
     pub(crate) fn result<R: Render>(&self, result: &R) -> Result<Exit, CliError> {
         if self.quiet < 2 {
             let mut text = String::new();
+            let redacted = result.secrets().are_redacted();
             if self.json {
-                text = serde_json::to_string_pretty(result).map_err(|error| {
+                let unwritable = |error| {
                     CliError::new(FailureKind::Internal, "Could not write the result as JSON.")
                         .caused_by(error)
-                })?;
+                };
+                let mut value = serde_json::to_value(result).map_err(unwritable)?;
+                if redacted {
+                    self.secrets.redact_value(&mut value);
+                }
+                text = serde_json::to_string_pretty(&value).map_err(unwritable)?;
                 text.push('\n');
             } else {
                 let _ = result.text(&mut text, self.out);
+                if redacted {
+                    text = redact_painted(&text, &self.secrets);
+                }
             }
             let mut stdout = io::stdout().lock();
             stdout.write_all(text.as_bytes())?;
@@ -178,7 +244,8 @@ impl Printer {
     /// Tells the user something that is not a result.
     pub(crate) fn note(&self, text: &str) {
         if self.quiet == 0 {
-            let _ = writeln!(io::stderr().lock(), "{}", self.err.dim(&tame(text)));
+            let text = tame(&self.secrets.redact(text));
+            let _ = writeln!(io::stderr().lock(), "{}", self.err.dim(&text));
         }
     }
 
@@ -200,9 +267,11 @@ impl Printer {
                 object["error"]["class"] = class.into();
                 object["error"]["about"] = error.items().into();
             }
+            self.secrets.redact_value(&mut object);
             let _ = writeln!(stderr, "{object}");
             return;
         }
+        let tame = |text: &str| tame(&self.secrets.redact(text));
         let message = tame(&without_numbers(&error.to_string()));
         let _ = writeln!(stderr, "{} {message}", self.err.bad("error:"));
         for item in error.items().iter().take(MOST_ITEMS) {
@@ -287,6 +356,20 @@ impl Stream {
             let _ = stderr.flush();
         }
     }
+}
+
+/// Takes secrets out of a text with colours in it: a colour before a key must not hide where the key begins.
+fn redact_painted(text: &str, secrets: &Redactor) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\u{1b}[") {
+        let end = rest[at..].find('m').map_or(rest.len(), |end| at + end + 1);
+        shown.push_str(&secrets.redact(&rest[..at]));
+        shown.push_str(&rest[at..end]);
+        rest = &rest[end..];
+    }
+    shown.push_str(&secrets.redact(rest));
+    shown
 }
 
 #[expect(

@@ -232,7 +232,7 @@ impl Agent {
             session_key: session_key.to_owned(),
             ..TurnInput::default()
         };
-        let sink = super::event_sink::EventSink::new(events);
+        let sink = super::event_sink::EventSink::new(events, self.parts.tools.redactor());
         let mut running = Running::begin(self, &input, sink, cancel).await?;
         if !running.compact(Reason::Asked, instructions).await? {
             return Ok(None);

@@ -50,8 +50,12 @@ impl Running<'_> {
         }
         self.update_index(&stop_reason).await?;
         let said = self.progress.last_reply.as_ref();
+        let secrets = self.agent.parts.tools.redactor();
         let report = TurnReport {
-            text: said.map_or_else(String::new, |last| last.content.text()),
+            // The transcript has it as the model said it; whoever gets the report delivers it.
+            text: said.map_or_else(String::new, |last| {
+                secrets.redact_known(&last.content.text())
+            }),
             usage: self.progress.spent.spending.usage,
             error: error
                 .as_ref()

@@ -98,7 +98,11 @@ impl Agent {
         let turn = async {
             let lane = self.lane(&input.session_key).await;
             let report = self
-                .turn_in_lane(&input, EventSink::new(events), cancel)
+                .turn_in_lane(
+                    &input,
+                    EventSink::new(events, self.parts.tools.redactor()),
+                    cancel,
+                )
                 .await;
             drop(lane);
             self.lanes.leave(&input.session_key);

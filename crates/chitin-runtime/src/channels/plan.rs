@@ -107,6 +107,7 @@ fn plan(
         for secret in kind.secrets() {
             let found = find(*secret, &account.id, host, &section, &kept);
             if let Some((text, origin)) = found {
+                host.secrets.learn([text.clone()]);
                 account.secrets.insert(*secret, text);
                 account.origins.insert(*secret, origin);
             }

@@ -26,7 +26,6 @@ use chitin_memory::keeper::{Memory, Setting, TranscriptOwner, conversation_path,
 use chitin_memory::search::{ChunkSource, FindError, Within};
 use chitin_protocol::session_key::{self, ChatType};
 use chitin_store::FileStore;
-use chitin_tools::redact::Redactor;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -87,7 +86,7 @@ impl AgentMemory {
         let (setup, options) = (&self.setup, &self.options);
         let rules = options.rules(setup.contract().runtime.memory);
         let (embedder, notes) = embedder::choose(&self.host, setup, &self.state, options);
-        let redactor = Redactor::new([]);
+        let redactor = self.host.secrets.clone();
         let mut sources = std::collections::BTreeSet::new();
         if options.files {
             sources.insert(ChunkSource::Memory);

@@ -8,12 +8,13 @@ use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Configuration, Host, Notes};
 use chitin_agent::journal::{
-    self, LookupDirectories, Switches, TraceError, TraceFile, TraceSummary,
+    self, JournalRedactor, LookupDirectories, Switches, TraceError, TraceFile, TraceSummary,
 };
 use chitin_contract::Contract;
 use chitin_protocol::nearest::nearest;
 use chitin_protocol::settings::TraceSettings;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// How much of an id must be given.
@@ -57,6 +58,14 @@ pub fn switches(host: &Host, contract: &Contract) -> Switches {
 pub fn home(host: &Host) -> Option<PathBuf> {
     let home = host.env.get("HOME").filter(|home| !home.is_empty())?;
     Some(PathBuf::from(home))
+}
+
+/// Returns what takes secrets out of a recording that leaves this machine: those that are known here, and all that looks like one.
+pub fn redactor(host: &Host) -> JournalRedactor {
+    let secrets = host.secrets.clone();
+    JournalRedactor::new(move |text| {
+        Cow::Owned(secrets.redact(&chitin_check::redact_secrets(text)))
+    })
 }
 
 /// Finds the files of all recorded sessions.

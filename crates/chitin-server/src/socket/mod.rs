@@ -219,7 +219,7 @@ impl Talk {
     }
 
     async fn say(&mut self, message: &SocketMessage<'_>) -> Option<()> {
-        let text = serde_json::to_string(message).unwrap_or_default();
+        let text = self.shared.attached.json(message);
         self.send(Message::text(text)).await
     }
 
@@ -235,7 +235,7 @@ impl Talk {
                 if !self.listening.is_new(happening.seq) {
                     return Some(());
                 }
-                let text = self.shared.written.of(happening);
+                let text = self.shared.written.of(happening, &self.shared.attached);
                 self.send(Message::Text(text)).await
             }
         }

@@ -1,6 +1,7 @@
 //! Happenings as they are sent: made once for all who listen.
 
 use super::command::{SocketBody, SocketMessage};
+use crate::attached::Attached;
 use chitin_gateway::events::GatewayEvent;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +24,7 @@ struct Kept {
 
 impl Written {
     /// Returns a happening as it is sent. All who listen share one text.
-    pub(super) fn of(&self, happening: &GatewayEvent) -> Utf8Bytes {
+    pub(super) fn of(&self, happening: &GatewayEvent, attached: &Attached) -> Utf8Bytes {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut newest = kept.texts.iter().rev();
         if let Some((_, text)) = newest.find(|(seq, _)| *seq == happening.seq) {
@@ -31,7 +32,7 @@ impl Written {
         }
         let told = SocketMessage::from(SocketBody::Happening(happening));
         // Made while the others wait: they want the same.
-        let text = Utf8Bytes::from(serde_json::to_string(&told).unwrap_or_default());
+        let text = Utf8Bytes::from(attached.json(&told));
         kept.bytes += text.len();
         kept.texts.push_back((happening.seq, text.clone()));
         while kept.texts.len() > MOST || kept.bytes > MOST_BYTES {
@@ -64,8 +65,9 @@ mod tests {
     #[test]
     fn a_happening_is_written_once_however_many_listen() {
         let written = Written::default();
-        let first = written.of(&happening(1, 10));
-        let again = written.of(&happening(1, 10));
+        let attached = Attached::default();
+        let first = written.of(&happening(1, 10), &attached);
+        let again = written.of(&happening(1, 10), &attached);
         assert_eq!(first.as_str().as_ptr(), again.as_str().as_ptr());
         let told: serde_json::Value = serde_json::from_str(&first).unwrap();
         assert_eq!(
@@ -78,10 +80,10 @@ mod tests {
     fn what_is_kept_has_bounds() {
         let written = Written::default();
         for seq in 0..200 {
-            written.of(&happening(seq, 100));
+            written.of(&happening(seq, 100), &Attached::default());
         }
         assert_eq!(written.0.lock().unwrap().texts.len(), MOST);
-        written.of(&happening(200, 2 * MOST_BYTES));
+        written.of(&happening(200, 2 * MOST_BYTES), &Attached::default());
         let kept = written.0.lock().unwrap();
         assert_eq!((kept.texts.len(), kept.bytes), (0, 0));
     }

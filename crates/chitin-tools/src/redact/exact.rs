@@ -2,11 +2,16 @@
 
 use super::MARKER;
 use std::fmt;
+use std::sync::Arc;
 
 /// The values, in every spelling that is looked for.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Exact {
     values: Vec<String>,
+    /// The length of the longest one.
+    longest: usize,
+    /// The bytes that they begin with.
+    starts: Vec<u8>,
 }
 
 impl fmt::Debug for Exact {
@@ -21,18 +26,21 @@ impl Exact {
         let quoted = serde_json::Value::from(value).to_string();
         let escaped = quoted[1..quoted.len() - 1].to_owned();
         for spelling in [value.to_owned(), escaped] {
-            if !self.values.contains(&spelling) {
-                self.values.push(spelling);
+            if self.has(&spelling) {
+                continue;
             }
+            self.longest = self.longest.max(spelling.len());
+            let start = spelling.bytes().next().unwrap_or_default();
+            if !self.starts.contains(&start) {
+                self.starts.push(start);
+            }
+            self.values.push(spelling);
         }
     }
 
-    pub(super) const fn stream(&self) -> ExactStream<'_> {
-        ExactStream {
-            exact: self,
-            held: String::new(),
-            covered: 0,
-        }
+    /// Tells whether a value is known.
+    pub(super) fn has(&self, value: &str) -> bool {
+        self.values.iter().any(|known| known == value)
     }
 
     /// Finds every place that a value covers, overlaps joined.
@@ -60,10 +68,9 @@ impl Exact {
 
     /// Returns where the longest end begins that a value could begin with.
     fn possible_start(&self, text: &str) -> usize {
-        let longest = self.values.iter().map(String::len).max().unwrap_or(0);
-        let mut at = text.len().saturating_sub(longest.saturating_sub(1));
+        let mut at = text.len().saturating_sub(self.longest.saturating_sub(1));
         while at < text.len() {
-            if text.is_char_boundary(at) {
+            if self.starts.contains(&text.as_bytes()[at]) && text.is_char_boundary(at) {
                 let end = &text[at..];
                 if self.values.iter().any(|value| value.starts_with(end)) {
                     return at;
@@ -77,15 +84,23 @@ impl Exact {
 
 /// Takes values out of a text that comes in pieces.
 #[derive(Debug)]
-pub(super) struct ExactStream<'a> {
-    exact: &'a Exact,
+pub(super) struct ExactStream {
+    exact: Arc<Exact>,
     held: String,
     /// How much at the beginning of the held text belongs to a secret whose marker is already out. It is held because
     /// another value may begin in it.
     covered: usize,
 }
 
-impl ExactStream<'_> {
+impl ExactStream {
+    pub(super) const fn new(exact: Arc<Exact>) -> Self {
+        Self {
+            exact,
+            held: String::new(),
+            covered: 0,
+        }
+    }
+
     pub(super) fn push(&mut self, text: &str) -> String {
         if self.exact.values.is_empty() {
             return text.to_owned();

@@ -5,7 +5,7 @@
 
 use super::MARKER;
 use regex::bytes::{Regex, RegexBuilder};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// A line that is longer is not waited for.
 const LONGEST_LINE: usize = 16 * 1024;
@@ -39,7 +39,7 @@ const SHAPES: [&str; 9] = [
 ];
 
 // All of these are constant; a test compiles them. Without them the exact values are still taken out.
-static KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| compiled(&SHAPES.join("|")));
+static KEYS: OnceLock<Option<Regex>> = OnceLock::new();
 static BLOCK_BEGINS: LazyLock<Option<Regex>> =
     LazyLock::new(|| compiled(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"));
 static BLOCK_ENDS: LazyLock<Option<Regex>> =
@@ -185,8 +185,58 @@ impl ShapeStream {
 }
 
 fn find(regex: &LazyLock<Option<Regex>>, text: &str) -> Option<(usize, usize)> {
+    // Where there is no such line, nothing is compiled either.
+    if !text.contains("-----") {
+        return None;
+    }
     let found = LazyLock::force(regex).as_ref()?.find(text.as_bytes())?;
     Some((found.start(), found.end()))
+}
+
+/// What every shape holds, in small letters. Most text has none of it, and needs no expressions, which take their time to compile.
+const MARKS: [&str; 25] = [
+    "sk-",
+    "sk_",
+    "rk-",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "npm_",
+    "hf_",
+    "xox",
+    "xapp-",
+    "akia",
+    "asia",
+    "aiza",
+    "ya29.",
+    "eyj",
+    "age-secret-key-",
+    "bearer",
+    "authorization:",
+    ":aa",
+    "://",
+];
+/// A longer text is worth the expressions.
+const LONGEST_LOOKED_AT: usize = 32 * 1024;
+
+/// Tells whether a text may hold a key.
+fn may_hold(text: &str) -> bool {
+    let mut starts = text.bytes().enumerate();
+    starts.any(|(at, byte)| {
+        let first = byte.to_ascii_lowercase();
+        let rest = &text.as_bytes()[at..];
+        MARKS.iter().any(|mark| {
+            mark.as_bytes()[0] == first
+                && rest
+                    .get(..mark.len())
+                    .is_some_and(|start| start.eq_ignore_ascii_case(mark.as_bytes()))
+        })
+    })
 }
 
 /// Gives out a text without the keys in it.
@@ -202,7 +252,12 @@ fn keys(text: &str, out: &mut String) {
 
 /// Finds the keys in a text, in order.
 fn places(text: &str) -> Vec<(usize, usize)> {
-    let Some(regex) = KEYS.as_ref() else {
+    let keys = match KEYS.get() {
+        Some(keys) => keys,
+        None if text.len() < LONGEST_LOOKED_AT && !may_hold(text) => return Vec::new(),
+        None => KEYS.get_or_init(|| compiled(&SHAPES.join("|"))),
+    };
+    let Some(regex) = keys else {
         return Vec::new();
     };
     // Most text has none; the search for the whole match is many times cheaper than that for its groups.
@@ -228,10 +283,11 @@ const fn is_key_character(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK_BEGINS, BLOCK_ENDS, KEYS};
+    use super::{BLOCK_BEGINS, BLOCK_ENDS, SHAPES, compiled};
 
     #[test]
     fn every_shape_compiles() {
-        assert!(KEYS.is_some() && BLOCK_BEGINS.is_some() && BLOCK_ENDS.is_some());
+        assert!(compiled(&SHAPES.join("|")).is_some());
+        assert!(BLOCK_BEGINS.is_some() && BLOCK_ENDS.is_some());
     }
 }

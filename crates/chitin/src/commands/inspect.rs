@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::printer::{Paint, Printer, Render, plain};
+use crate::printer::{Paint, Printer, Render, Secrets, plain};
 use crate::ship::{
     Finder, NetworkArgs, RefreshArgs, count, known_as, short, size, until_interrupted,
 };
@@ -115,6 +115,13 @@ impl Args {
 }
 
 impl Render for Shown {
+    fn secrets(&self) -> Secrets {
+        match self {
+            Self::Raw(_) => Secrets::ExactInPipes,
+            Self::Tags(_) | Self::Facts(_) => Secrets::Redacted,
+        }
+    }
+
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
         match self {
             Self::Raw(value) => {

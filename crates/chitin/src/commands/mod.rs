@@ -106,6 +106,14 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Tells whether secrets are learned from the configuration that the command reads anyway; a start waits for nothing twice.
+    pub(crate) const fn reads_configuration(&self) -> bool {
+        matches!(
+            self,
+            Self::Run(_) | Self::Serve(_) | Self::Context(_) | Self::Contracts(_)
+        )
+    }
+
     /// Does what the user asked for and prints it.
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         match self {

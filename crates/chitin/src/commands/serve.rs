@@ -107,6 +107,7 @@ impl Args {
             setup.say_where_conversations_are(host, &state, &printer.notes());
         }
         let token = token(host, self.token_file.as_deref(), &state)?;
+        host.secrets.learn([token.secret.clone()]);
         let typed = self.listen.as_deref();
         let listen = typed.filter(|place| *place != restart::STDIN);
         let settings = server_settings(&configuration, &token, listen, self.allow_remote)?;
@@ -198,7 +199,9 @@ impl Args {
             }
             let _ = wished.set(told);
         };
+        let secrets = host.secrets.clone();
         let attached = Attached {
+            redact: Some(Arc::new(move |value| secrets.redact_value(value))),
             workspaces: Some(Arc::new(workspaces)),
             logins: Some(Arc::new(LoginFile::new(state, &notes))),
             memory: Some(resident),

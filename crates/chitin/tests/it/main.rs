@@ -25,6 +25,7 @@ mod reference;
 mod releases;
 mod request_figures;
 mod run;
+mod secrets;
 mod serve;
 mod sessions;
 mod ship;

@@ -1,7 +1,7 @@
 //! A finding with the line that it is about, without the secrets of that line.
 
-use super::is_secret;
 use crate::printer::Paint;
+use chitin_config::secrets::{is_secret_path, looks_random};
 use chitin_config::{ConfigFile, Issue, IssueSeverity};
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +11,8 @@ use std::fmt;
 const SHOWN_COLUMNS: usize = 100;
 /// Shorter texts are no secrets, and would be found everywhere.
 const SHORTEST_SECRET: usize = 4;
+/// The same where nothing says that it is one: modes and levels are shorter.
+const SHORTEST_UNKNOWN: usize = 6;
 
 /// A finding with the line that it is about.
 #[derive(Debug, Serialize)]
@@ -52,6 +54,10 @@ impl Marked {
             let file = files.find(|file| Some(&file.path) == issue.file.as_ref());
             let line = file.and_then(|file| file.line(issue.line?));
             let line = line.map(|line| covered(line, &secrets));
+            let line = line.map(|line| {
+                let of_unknown = issue.is_unknown_key.then_some(issue.column).flatten();
+                covered_words(&line, of_unknown)
+            });
             Self::new(issue, line.as_deref())
         });
         marked.collect()
@@ -114,7 +120,7 @@ fn collect_secrets<'v>(path: &str, value: &'v Value, secrets: &mut Vec<&'v str>)
         Value::String(text) if text.len() >= SHORTEST_SECRET => {
             // A reference says where a secret is, and is none itself.
             let is_reference = path.ends_with(".source") || path.ends_with(".id");
-            if is_secret(path.trim_start_matches('.')) && !is_reference {
+            if is_secret_path(path.trim_start_matches('.')) && !is_reference {
                 secrets.push(text);
             }
         }
@@ -127,6 +133,75 @@ fn covered(line: &str, secrets: &[&str]) -> String {
     secrets.iter().fold(line.to_owned(), |line, secret| {
         line.replace(secret, &"*".repeat(secret.chars().count()))
     })
+}
+
+/// Covers words that look as if a machine had made them, and the texts below a key that is not known: nobody can say what it
+/// holds. Moves nothing. `unknown` is the column of that key.
+fn covered_words(line: &str, unknown: Option<usize>) -> String {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '/' | '=');
+    let mut shown = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(start) = rest.find(is_part) {
+        let (before, word) = rest.split_at(start);
+        let (word, after) = word.split_at(word.find(|c| !is_part(c)).unwrap_or(word.len()));
+        shown.push_str(before);
+        if looks_random(word) {
+            shown.push_str(&"*".repeat(word.chars().count()));
+        } else {
+            shown.push_str(word);
+        }
+        rest = after;
+    }
+    shown.push_str(rest);
+    match unknown {
+        Some(column) => covered_below(&shown, column),
+        None => shown,
+    }
+}
+
+/// Covers the texts in the value of the key at a column.
+fn covered_below(line: &str, column: usize) -> String {
+    let mut shown = String::with_capacity(line.len());
+    let (mut in_value, mut depth, mut quote, mut text) = (false, 0_i32, None, String::new());
+    for (at, c) in line.chars().enumerate() {
+        match (quote, c) {
+            (Some(open), c) if c == open => {
+                push_covered(&mut text, in_value, &mut shown);
+                quote = None;
+                shown.push(c);
+            }
+            (Some(_), c) => text.push(c),
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                shown.push(c);
+            }
+            (None, c) => {
+                match c {
+                    ':' if !in_value && at + 1 >= column => (in_value, depth) = (true, 0),
+                    '{' | '[' => depth += 1,
+                    '}' | ']' => depth -= 1,
+                    _ => {}
+                }
+                if in_value && (depth < 0 || depth == 0 && c == ',') {
+                    // The value is over, and so is what is unknown.
+                    return shown + &line.chars().skip(at).collect::<String>();
+                }
+                shown.push(c);
+            }
+        }
+    }
+    push_covered(&mut text, in_value, &mut shown);
+    shown
+}
+
+fn push_covered(text: &mut String, in_value: bool, shown: &mut String) {
+    let length = text.chars().count();
+    if in_value && length >= SHORTEST_UNKNOWN {
+        shown.push_str(&"*".repeat(length));
+        text.clear();
+    } else {
+        shown.push_str(&std::mem::take(text));
+    }
 }
 
 /// Cuts a long line around a column and says where in the cut the column is.

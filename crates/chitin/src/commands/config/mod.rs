@@ -7,6 +7,7 @@ mod validate;
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
+use chitin_config::secrets::{is_secret_name, is_secret_path, looks_random};
 use chitin_config::{ConfigLayer, Layers, ValueExplanation};
 use chitin_runtime::Configuration;
 use chitin_runtime::Host;
@@ -94,7 +95,7 @@ impl Args {
     }
 }
 
-/// Hides what may be a secret: values below telling names, and every variable.
+/// Hides what may be a secret: values below telling names, misspelt ones too, every variable, and what a machine seems to have made.
 fn redacted(mut explanation: ValueExplanation) -> ValueExplanation {
     let path = explanation.path.clone();
     redact(&path, &mut explanation.value);
@@ -104,33 +105,14 @@ fn redacted(mut explanation: ValueExplanation) -> ValueExplanation {
     explanation
 }
 
-/// Names of values that may be secrets end with these.
-const TELLING: [&str; 6] = [
-    "token",
-    "secret",
-    "password",
-    "apikey",
-    "privatekey",
-    "headers",
-];
-
-/// Tells whether a value may be a secret, by its path.
-fn is_secret(path: &str) -> bool {
-    path.starts_with("env.")
-        || path.split('.').any(|step| {
-            let step = step.to_lowercase();
-            TELLING.iter().any(|word| step.ends_with(word))
-        })
-}
-
 /// Tells whether a line of a file that cannot be read may hold a secret.
 fn may_tell(line: &str) -> bool {
-    let line = line.to_lowercase();
-    TELLING.iter().any(|word| line.contains(word))
+    let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
+    words.any(is_secret_name) || looks_random(line)
 }
 
 fn redact(path: &str, value: &mut Value) {
-    let secret = is_secret(path);
+    let secret = is_secret_path(path);
     match value {
         Value::Object(fields) => {
             for (key, field) in fields.iter_mut() {
@@ -138,7 +120,7 @@ fn redact(path: &str, value: &mut Value) {
             }
         }
         Value::Array(items) => items.iter_mut().for_each(|item| redact(path, item)),
-        Value::String(text) if secret => "[redacted]".clone_into(text),
+        Value::String(text) if secret || looks_random(text) => "[redacted]".clone_into(text),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

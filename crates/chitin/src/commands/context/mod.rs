@@ -13,7 +13,7 @@ pub(crate) use compare::{Comparison, Lines, write as write_comparison};
 use crate::args::{TargetArgs, Tokens, TurnArgs};
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
-use crate::printer::Printer;
+use crate::printer::{Printer, ShowSecrets};
 use chitin_runtime::AgentFactory;
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
@@ -48,6 +48,9 @@ pub(crate) struct Args {
     /// Print the system prompt, to the byte.
     #[arg(long, group = "what")]
     text: bool,
+
+    #[command(flatten)]
+    show_secrets: ShowSecrets,
 
     /// Explain where a line of the prompt comes from (`120`), or whether a line of a file is in it (`MEMORY.md:300`).
     #[arg(long, value_name = "LINE", group = "what")]
@@ -113,7 +116,7 @@ impl Args {
             return printer.result(&Comparison::with(&other, &setup, &seen, tokens));
         }
         if self.text {
-            return text::print(&seen, printer);
+            return text::print(&seen, self.show_secrets.of_exact(), printer);
         }
         if let Some(line) = &self.explain {
             return printer.result(&explain::explain(&seen.context, line)?);

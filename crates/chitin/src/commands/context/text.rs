@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::printer::{Paint, Printer, Render};
+use crate::printer::{Paint, Printer, Render, Secrets};
 use chitin_context::FragmentRole;
 use chitin_runtime::context::TurnContext;
 use serde::Serialize;
@@ -23,9 +23,15 @@ struct Prompt {
     /// What the first message of the conversation ends with.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_message: Option<String>,
+    #[serde(skip)]
+    secrets: Secrets,
 }
 
-pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliError> {
+pub(super) fn print(
+    seen: &TurnContext,
+    secrets: Secrets,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
     let context = &seen.context;
     let prompt = Prompt {
         contract: context.contract.name,
@@ -35,6 +41,7 @@ pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliEr
         before_user: context.beside_user(FragmentRole::BeforeUser),
         after_user: context.beside_user(FragmentRole::AfterUser),
         first_message: context.beside_user(FragmentRole::FirstMessage),
+        secrets,
     };
     if let Some(conversation) = &prompt.conversation {
         printer.note(&format!("In the conversation:\n{conversation}"));
@@ -58,5 +65,9 @@ pub(super) fn print(seen: &TurnContext, printer: &Printer) -> Result<Exit, CliEr
 impl Render for Prompt {
     fn text(&self, out: &mut dyn fmt::Write, _: Paint) -> fmt::Result {
         out.write_str(&self.system)
+    }
+
+    fn secrets(&self) -> Secrets {
+        self.secrets
     }
 }

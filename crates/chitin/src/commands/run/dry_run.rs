@@ -3,7 +3,7 @@
 use super::wiring::Wiring;
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::printer::{Paint, Printer, Render};
+use crate::printer::{Paint, Printer, Render, Secrets};
 use chitin_agent::turn::DryRun;
 use serde::Serialize;
 use std::fmt;
@@ -23,11 +23,14 @@ struct Request {
     digest: String,
     /// The body as it would be sent.
     body: String,
+    #[serde(skip)]
+    secrets: Secrets,
 }
 
 pub(super) async fn print(
     wiring: &Wiring,
     words: &str,
+    secrets: Secrets,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
     let DryRun { prepared, notes } = wiring
@@ -48,6 +51,7 @@ pub(super) async fn print(
         bytes: prepared.body.len(),
         digest: prepared.digest,
         body: String::from_utf8_lossy(&prepared.body).into_owned(),
+        secrets,
     })
 }
 
@@ -61,5 +65,9 @@ impl Render for Request {
             writeln!(out, "{name}: (added when it is sent)")?;
         }
         write!(out, "\n{}\n", self.body)
+    }
+
+    fn secrets(&self) -> Secrets {
+        self.secrets
     }
 }

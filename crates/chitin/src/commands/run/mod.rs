@@ -9,7 +9,7 @@ mod wiring;
 use crate::args::TargetArgs;
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
-use crate::printer::Printer;
+use crate::printer::{Printer, ShowSecrets};
 use chitin_runtime::Host;
 use chitin_runtime::context::TurnRequest;
 use std::io::{IsTerminal, Read};
@@ -79,6 +79,9 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "compact")]
     dry_run: bool,
 
+    #[command(flatten)]
+    show_secrets: ShowSecrets,
+
     /// Compact the conversation, without sending a message.
     #[arg(long, conflicts_with_all = ["message", "new"])]
     compact: bool,
@@ -102,7 +105,8 @@ impl Args {
         let exit = match said {
             _ if self.compact => runtime.block_on(chat::compact(&wiring, None, printer)),
             Some(words) if self.dry_run => {
-                runtime.block_on(dry_run::print(&wiring, &words, printer))
+                let secrets = self.show_secrets.of_exact();
+                runtime.block_on(dry_run::print(&wiring, &words, secrets, printer))
             }
             Some(words) => runtime.block_on(chat::once(&wiring, &words, printer)),
             None if self.dry_run => Err(CliError::new(

@@ -5,7 +5,7 @@ use crate::commands::skills::count;
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, grouped, plain};
-use chitin_agent::journal::{self, BundleInput, JournalRedactor, TraceError, Transcript};
+use chitin_agent::journal::{self, BundleInput, TraceError, Transcript};
 use chitin_runtime::{Host, traces, without_numbers};
 use serde::Serialize;
 use std::fmt;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
         runtime_file: Some(&summary.path),
         now,
         rules: &contract.runtime.trace,
-        redactor: &JournalRedactor::default(),
+        redactor: &traces::redactor(host),
     });
     let directory = match &args.out {
         Some(out) => {

@@ -87,7 +87,7 @@ fn child() {
         json: false,
         quiet: 0,
     };
-    let printer = Printer::new(args);
+    let printer = Printer::new(args, &chitin_tools::redact::Redactor::default());
     let history = std::env::var_os("HISTORY").map(Into::into);
     let mut editor = Editor::new(history, Known::default());
     while let Typed::Words(words) = editor.read("› ", &printer).unwrap() {

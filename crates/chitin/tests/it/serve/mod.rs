@@ -42,6 +42,13 @@ impl Serving {
         Self::begin(talk, command, &talk.env.workspace(), more)
     }
 
+    /// Starts one with more variables.
+    pub(crate) fn start_with(talk: &Talk, surroundings: impl FnOnce(&mut Command)) -> Self {
+        let mut command = command(&talk.env, &["serve", "--json", "--listen", "127.0.0.1:0"]);
+        surroundings(&mut command);
+        Self::begin(talk, command, &talk.env.workspace(), &[])
+    }
+
     /// Starts one for another directory than the workspace.
     pub(crate) fn start_in(talk: &Talk, directory: &std::path::Path) -> Self {
         let command = command(&talk.env, &["serve", "--json", "--listen", "127.0.0.1:0"]);
