@@ -305,8 +305,8 @@ impl SessionStore for FileStore {
                         key: session_key.to_owned(),
                     });
                 }
-                // While this process waited, the session may have got another transcript.
-                if !self.is_as_found(&directory, session_key, &found)? {
+                // While this process waited, the session may have got another transcript, or the file a new content.
+                if file.is_gone()? || !self.is_as_found(&directory, session_key, &found)? {
                     continue;
                 }
             }

@@ -20,6 +20,7 @@ const DIRECTORY_MODE: u32 = 0o700;
 #[derive(Debug)]
 pub(super) struct Appender {
     file: File,
+    path: PathBuf,
     /// How long the file was when it was opened, and what was appended since.
     pub(super) bytes: u64,
 }
@@ -37,7 +38,11 @@ impl Appender {
             .mode(FILE_MODE)
             .custom_flags(OFlags::CLOEXEC.bits().cast_signed())
             .open(path)?;
-        let mut opened = Self { file, bytes: 0 };
+        let mut opened = Self {
+            file,
+            path: path.to_path_buf(),
+            bytes: 0,
+        };
         // Whoever writes shares a claim. Alone, nobody is in the middle of a line: one without an end was cut short.
         let alone = rustix::fs::flock(&opened.file, FlockOperation::NonBlockingLockExclusive);
         opened.bytes = opened.file.metadata()?.len();
@@ -59,6 +64,11 @@ impl Appender {
     pub(super) fn append(&mut self, line: &[u8]) -> io::Result<()> {
         // A file system without locks still has the line.
         let _ = rustix::fs::flock(&self.file, FlockOperation::LockShared);
+        // Whoever cleans a log puts a new file in the place of the old one, while it has the lock alone.
+        if rustix::fs::fstat(&self.file).is_ok_and(|stat| stat.st_nlink == 0) {
+            *self = Self::open(&self.path)?;
+            let _ = rustix::fs::flock(&self.file, FlockOperation::LockShared);
+        }
         let written = self.file.write_all(line);
         let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
         written?;

@@ -1,7 +1,10 @@
-//! Whether everything is there that an agent needs to run here. Nothing is changed.
+//! Whether everything is there that an agent needs to run here. Nothing is changed, but for secrets in recordings if that is asked for.
 
 mod machine;
 mod network;
+mod recordings;
+
+pub use recordings::FoundSecrets;
 
 use crate::error::RuntimeError;
 use crate::{Host, Setup};
@@ -16,8 +19,10 @@ pub async fn diagnose(
     state: &Path,
     model: Option<&str>,
     offline: bool,
+    found: FoundSecrets,
 ) -> Vec<DoctorCheck> {
     let mut checks = machine::look(host, setup, state);
+    checks.extend(recordings::look(host, state, found));
     checks.extend(network::look(host, setup, state, model, offline).await);
     checks
 }

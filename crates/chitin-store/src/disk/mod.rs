@@ -339,6 +339,12 @@ impl File {
         fs::fdatasync(&self.descriptor).map_err(|error| self.io(error))
     }
 
+    /// Tells whether no name leads to it any more: another file took its place.
+    pub(crate) fn is_gone(&self) -> Result<bool, StoreError> {
+        let stat = fs::fstat(&self.descriptor).map_err(|error| self.io(error))?;
+        Ok(stat.st_nlink == 0)
+    }
+
     /// Takes the lock that only one open file can have; the kernel drops it with the process. `false`: another has it.
     pub(crate) fn lock(&self, mode: LockMode) -> Result<bool, StoreError> {
         self.lock_with(mode, Duration::from_millis(20))

@@ -4,18 +4,19 @@ use crate::args::TargetArgs;
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_runtime::doctor::{DoctorCheck, DoctorVerdict, diagnose};
+use chitin_runtime::doctor::{DoctorCheck, DoctorVerdict, FoundSecrets, diagnose};
 use chitin_runtime::{Host, Notes, Setup, chitin_home};
 use serde::Serialize;
 use std::fmt;
 
 /// Diagnose problems: configuration, permissions, port, sandbox, model, channels.
 ///
-/// Nothing is changed or posted: channels and the model provider are only asked whether they are reachable and accept the credentials.
+/// Secrets that older versions recorded are listed; `--fix` takes them out. Nothing else is changed, and nothing is posted: channels and the model provider are only asked whether they are reachable and accept the credentials.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin doctor
   chitin doctor ./my-agent --offline
+  chitin doctor --fix            take secrets out of older recordings
   chitin doctor --json
 
 Exit codes: 0 no problems; 1 problems found; 4 a configuration file cannot be read.")]
@@ -26,6 +27,10 @@ pub(crate) struct Args {
     /// Do not use the network.
     #[arg(long)]
     offline: bool,
+
+    /// Take secrets out of older recordings: tool results in transcripts, recorded turns and logs.
+    #[arg(long)]
+    fix: bool,
 
     /// The model to check, as `provider/name`.
     #[arg(long, value_name = "MODEL")]
@@ -57,9 +62,14 @@ impl Args {
                 )
                 .caused_by(error)
             })?;
+        let found = if self.fix {
+            FoundSecrets::TakenOut
+        } else {
+            FoundSecrets::Counted
+        };
         let checks = runtime.block_on(async {
             tokio::select! {
-                checks = diagnose(host, &setup, &state, self.model.as_deref(), self.offline) => Ok(checks),
+                checks = diagnose(host, &setup, &state, self.model.as_deref(), self.offline, found) => Ok(checks),
                 _ = tokio::signal::ctrl_c() => Err(CliError::new(FailureKind::Interrupted, "Stopped.")),
             }
         })?;

@@ -328,3 +328,116 @@ fn a_key_under_a_misspelt_name_is_not_printed() {
         }
     }
 }
+
+/// Lays out what a version without these secrets in mind may have written.
+fn recorded_before(talk: &Talk) -> (String, Vec<(String, String)>) {
+    let leak = around();
+    let line = |value: Value| format!("{value}\n");
+    let message = |role: &str| {
+        line(json!({
+            "type": "message", "id": role, "parentId": null, "timestamp": "2026-01-31T12:00:00.000Z",
+            "message": {"role": role, "content": [{"type": "text", "text": leak}], "timestamp": 1},
+        }))
+    };
+    let head = line(json!({
+        "type": "session", "version": 3, "id": "old", "timestamp": "2026-01-31T12:00:00.000Z", "cwd": "/",
+    }));
+    let spoken = message("user");
+    let transcript = format!("{head}{spoken}{}", message("toolResult"));
+    let files = vec![
+        ("agents/main/sessions/old.jsonl".to_owned(), transcript),
+        (
+            "logs/cache-trace.jsonl".to_owned(),
+            format!(
+                "{}{}",
+                line(json!({"text": "nothing"})),
+                line(json!({"text": leak}))
+            ),
+        ),
+        (
+            "logs/plain.log".to_owned(),
+            format!("first\n{leak}\nlast\n"),
+        ),
+        (
+            "logs/trajectory/old.jsonl".to_owned(),
+            line(json!({"data": {"deep": [leak]}})),
+        ),
+    ];
+    for (file, text) in &files {
+        private(&talk.env.file(&format!("home/.chitin/{file}"), text));
+        private(&talk.env.file(&format!("home/.openclaw/{file}"), text));
+    }
+    (spoken, files)
+}
+
+#[test]
+fn doctor_finds_what_was_recorded_before_and_takes_it_out() {
+    use std::os::unix::fs::PermissionsExt;
+    let talk = configured(&[]);
+    let (spoken, files) = recorded_before(&talk);
+    let looked = run(&talk, &["doctor", "--offline"]);
+    says_none(&looked, &["doctor"]);
+    let said = String::from_utf8_lossy(&looked.stdout);
+    assert!(said.contains("older recordings hold secrets"), "{said}");
+    assert!(said.contains("doctor --fix"), "{said}");
+    let read = |file: &str| talk.env.read(&format!("home/.chitin/{file}"));
+    for (file, text) in &files {
+        assert_eq!(read(file), *text, "looking changes nothing");
+    }
+    let fixed = run(&talk, &["doctor", "--offline", "--fix", "--json"]);
+    says_none(&fixed, &["doctor", "--fix"]);
+    let said = String::from_utf8_lossy(&fixed.stdout);
+    assert!(said.contains("took secrets out of"), "{said}");
+    for (file, before) in &files {
+        let after = read(file);
+        let path = talk.env.home().join(".chitin").join(file);
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+        assert!(after.contains("[redacted]"), "{file}");
+        if file.ends_with(".jsonl") {
+            for line in after.lines() {
+                serde_json::from_str::<Value>(line).unwrap();
+            }
+            assert_eq!(after.lines().count(), before.lines().count(), "{file}");
+        }
+        if file.contains("/sessions/") {
+            assert!(after.contains(&spoken), "what a person said stays");
+            shows_none(after.lines().last().unwrap(), file);
+        } else {
+            shows_none(&after, file);
+        }
+        let theirs = talk.env.read(&format!("home/.openclaw/{file}"));
+        assert_eq!(theirs, *before, "OpenClaw's own state is left alone");
+    }
+    let again = run(&talk, &["doctor", "--offline"]);
+    let said = String::from_utf8_lossy(&again.stdout);
+    assert!(said.contains("no secrets in"), "{said}");
+}
+
+#[test]
+fn doctor_leaves_a_session_alone_that_a_process_has_open() {
+    let wait = json!({"text": "later", "when": "never said", "times": 0});
+    let talk = configured(&[json!({"text": "One."}), wait]);
+    recorded_before(&talk);
+    talk.answer("hello");
+    let file = talk.transcript_file();
+    let leaking = talk.env.read("home/.chitin/agents/main/sessions/old.jsonl");
+    let result = leaking.lines().last().unwrap();
+    let before = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{before}{result}\n")).unwrap();
+    // As a turn holds it, in this process or another.
+    let held = std::fs::File::open(&file).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let fixed = run(&talk, &["doctor", "--offline", "--fix"]);
+    let said = String::from_utf8_lossy(&fixed.stdout);
+    assert!(said.contains("because a process uses it"), "{said}");
+    assert_eq!(
+        std::fs::read_to_string(&file).unwrap(),
+        format!("{before}{result}\n")
+    );
+    drop(held);
+    run(&talk, &["doctor", "--offline", "--fix"]);
+    let after = std::fs::read_to_string(&file).unwrap();
+    shows_none(after.lines().last().unwrap(), "the transcript");
+    assert!(after.starts_with(&before));
+}
