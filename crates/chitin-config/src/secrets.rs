@@ -173,11 +173,10 @@ fn collect(value: &Value, env: &Env, below: Below, depth: usize, found: &mut Vec
             }
             for (name, member) in members {
                 let of_name = match below {
-                    Below::Secret => Below::Secret,
                     Below::Headers if PLAIN_HEADERS.contains(&&*name.to_ascii_lowercase()) => {
                         Below::Ordinary
                     }
-                    Below::Headers => Below::Secret,
+                    Below::Secret | Below::Headers => Below::Secret,
                     Below::Variables if is_secret_variable(name) => Below::Secret,
                     _ if name.to_ascii_lowercase().ends_with("headers") => Below::Headers,
                     _ if name == "env" || name == "vars" => Below::Variables,

@@ -9,13 +9,13 @@ use std::panic;
 pub(crate) fn redact(secrets: &Redactor) {
     let secrets = secrets.clone();
     panic::set_hook(Box::new(move |info| {
-        let mut text = secrets.redact(&info.to_string());
+        let text = secrets.redact(&info.to_string());
         let backtrace = Backtrace::capture();
-        match backtrace.status() {
-            BacktraceStatus::Captured => text.push_str(&format!("\n{backtrace}")),
-            _ => text.push_str("\nnote: `RUST_BACKTRACE=1` shows where it came from"),
-        }
+        let more = match backtrace.status() {
+            BacktraceStatus::Captured => backtrace.to_string(),
+            _ => "note: `RUST_BACKTRACE=1` shows where it came from".to_owned(),
+        };
         // Where nothing can be written there is nobody to tell.
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        let _ = writeln!(std::io::stderr().lock(), "{text}\n{more}");
     }));
 }

@@ -56,7 +56,8 @@ struct Signed {
     artifact: String,
     digest: Digest,
     signature: Digest,
-    signed_name: SignedName,
+    #[serde(rename = "signedName")]
+    name: SignedName,
     signer: String,
     key_id: String,
     signatures: usize,
@@ -102,7 +103,7 @@ impl Args {
             artifact: found.name,
             digest: found.artifact.digest,
             signature: signature.digest,
-            signed_name: name,
+            name,
             signer,
             key_id,
             signatures: store.signatures_of(&found.artifact.digest)?.len(),
@@ -141,7 +142,7 @@ impl Render for Signed {
             out,
             "Signed {} as `{}` by {}, key {}; it now has {}.",
             paint.bold(&plain(&self.artifact, '\u{fffd}')),
-            self.signed_name,
+            self.name,
             plain(&self.signer, '\u{fffd}'),
             self.key_id,
             count(self.signatures, "signature")
