@@ -18,6 +18,7 @@ mod log;
 mod machine;
 mod mcp;
 mod memory;
+mod older_home;
 mod pairing;
 mod plugins;
 mod process;
