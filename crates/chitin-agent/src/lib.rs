@@ -4,6 +4,7 @@
 //! the only place where the parts meet; it prints nothing and knows neither home directory nor environment.
 
 mod blocking;
+pub mod checkpoint;
 pub mod clock;
 pub mod compat;
 pub mod engine;

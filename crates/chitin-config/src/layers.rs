@@ -14,7 +14,7 @@ use chitin_protocol::config::{
 };
 use chitin_protocol::settings::{
     AccessSettings, ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings,
-    SessionSettings, SubagentSettings, ToolSettings, TraceSettings,
+    SessionSettings, SubagentSettings, ToolSettings, TraceSettings, UndoSettings,
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -172,6 +172,8 @@ pub struct ChitinSettings {
     pub subagents: SubagentSettings,
     /// What is written down for people who debug.
     pub trace: TraceSettings,
+    /// What is kept so that turns can be taken back.
+    pub undo: UndoSettings,
 }
 
 impl Layers {
@@ -356,6 +358,7 @@ impl Layers {
             sessions: self.setting("sessions", agent).unwrap_or_default(),
             subagents: self.merged("subagents", agent).unwrap_or_default(),
             trace: self.setting("trace", agent).unwrap_or_default(),
+            undo: self.setting("undo", agent).unwrap_or_default(),
         }
     }
 

@@ -224,6 +224,14 @@ const TRACE: Shape = Shape::Object(&[&[
     ("trajectoryDir", Shape::SomeText),
 ]]);
 
+const UNDO: Shape = Shape::Object(&[&[
+    ("enabled", Shape::Flag),
+    ("ignore", TEXTS),
+    ("maxAgeDays", SOME),
+    ("maxBytes", Shape::Whole(1, i64::MAX)),
+    ("maxFileBytes", Shape::Whole(1, i64::MAX)),
+]]);
+
 /// What may be said for all agents and for single ones.
 pub(super) const RUN: &[Field] = &[
     ("access", ACCESS),
@@ -240,6 +248,7 @@ pub(super) const RUN: &[Field] = &[
     ("thinking", Shape::OneOf(&["off", "low", "medium", "high"])),
     ("tools", TOOLS),
     ("trace", TRACE),
+    ("undo", UNDO),
 ];
 
 /// A program of the user's own.

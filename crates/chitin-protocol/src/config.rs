@@ -3,7 +3,7 @@
 use crate::settings::{
     AccessSettings, ExecSettings, HistorySettings, LimitSettings, McpSettings, MemorySettings,
     PluginSettings, ProviderSettings, ServeSettings, SessionSettings, SubagentSettings,
-    ToolSettings, TraceSettings,
+    ToolSettings, TraceSettings, UndoSettings,
 };
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -132,6 +132,9 @@ pub struct AgentSettings {
     /// What is written down for people who debug.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSettings>,
+    /// What is kept so that turns can be taken back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<UndoSettings>,
 }
 
 /// What files may take in the prompt.

@@ -1,6 +1,7 @@
 //! The parts that an agent is made of on this machine: models, tools, store, journal. `chitin run` makes one agent of them,
 //! `chitin serve` many.
 
+use crate::checkpoints::WorkspaceCheckpoints;
 use crate::context::{EngineLook, FileSource, TurnContext, TurnRequest, WorkspaceSource};
 use crate::directories;
 use crate::error::{ErrorKind, RuntimeError};
@@ -231,9 +232,18 @@ impl AgentFactory {
         let (tools, guests) = template
             .tools
             .for_user(setup, &own, &template.redactor, user, notes);
+        let workspace = workspace.unwrap_or(&setup.directory);
+        let checkpoints = WorkspaceCheckpoints::new(
+            &self.host,
+            setup,
+            &self.state,
+            workspace,
+            &template.redactor,
+        );
         Ok(Agent::new(Parts {
             contract: setup.contract(),
-            workspace: workspace.unwrap_or(&setup.directory).to_path_buf(),
+            workspace: workspace.to_path_buf(),
+            checkpoints: Arc::new(checkpoints),
             state_roots: state_roots(&self.host, setup.contract()),
             agent_id: setup.agent.to_string(),
             store: Arc::clone(&self.store) as Arc<dyn SessionStore>,

@@ -40,6 +40,7 @@
 mod agent_cache;
 pub mod channels;
 mod check;
+mod checkpoints;
 pub mod context;
 pub mod contracts;
 mod conversation;

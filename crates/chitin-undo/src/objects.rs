@@ -25,6 +25,8 @@ const COMPRESSED: u8 = 1;
 const MIN_COMPRESSED: usize = 512;
 /// Contents up to this size are read into memory; larger ones pass through.
 const MAX_IN_MEMORY: u64 = 1 << 20;
+/// So many contents are written to the disk one by one; of more, all at once is quicker.
+const MAX_SINGLE_SYNCS: usize = 16;
 /// How many files a directory of contents has at most.
 const MAX_NAMES: usize = 4_000_000;
 
@@ -137,7 +139,8 @@ impl<'a> ContentWriter<'a> {
         if self.count == 0 {
             Root::create_private(&self.store.path().join(DIRECTORY))?;
             // From here until a record names them, a crash leaves contents that nobody needs.
-            self.store.write_new(Path::new(UNFINISHED), b"")?;
+            let mark = self.store.begin_file(Path::new(""), 0o600)?;
+            self.store.keep_file_unsynced(mark, Path::new(UNFINISHED))?;
         }
         Ok(self.store.begin_file(Path::new(DIRECTORY), 0o600)?)
     }
@@ -149,6 +152,12 @@ impl<'a> ContentWriter<'a> {
         {
             Root::create_private(&self.store.path().join(shelf))?;
         }
+        if self.count < MAX_SINGLE_SYNCS {
+            new.file().sync_all().map_err(|source| UndoError::Io {
+                path: self.store.path().join(&place),
+                source,
+            })?;
+        }
         if self.store.keep_file_unsynced(new, &place)? == WriteOutcome::Created {
             self.count += 1;
             self.written += bytes;
@@ -159,7 +168,7 @@ impl<'a> ContentWriter<'a> {
 
     /// Waits until the disk has all contents. Only then may a record name them.
     pub(crate) fn sync(&self) -> Result<(), UndoError> {
-        if self.count > 0 {
+        if self.count > MAX_SINGLE_SYNCS {
             self.store.sync_file_system()?;
         }
         Ok(())

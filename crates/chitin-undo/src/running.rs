@@ -4,6 +4,7 @@
 use crate::error::UndoError;
 use crate::log::TurnInfo;
 use chitin_guard::{ClaimKind, LinkPolicy, NameClaim, ReadError, ReadPolicy, Root};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Where the files are beneath the store.
@@ -109,7 +110,14 @@ pub(crate) fn enter(store: &Root, info: TurnInfo) -> Result<ActiveTurn, UndoErro
         path: path.clone(),
         source: error.into(),
     })?;
-    store.replace_private(&path, &bytes)?;
+    // It need not survive the machine: without power no turn goes on.
+    let mut new = store.begin_file(Path::new(DIRECTORY), 0o600)?;
+    new.write_all(&bytes).map_err(|source| UndoError::Io {
+        path: path.clone(),
+        source,
+    })?;
+    store.remove_file(&path)?;
+    store.keep_file_unsynced(new, &path)?;
     match store.claim(&path, ClaimKind::AloneNow)? {
         Some(claim) => Ok(ActiveTurn { info, claim }),
         None => Err(UndoError::Running {

@@ -12,7 +12,12 @@ use tracing_subscriber::filter::Targets;
 
 /// The commands as the list of all commands shows them: a heading, and what belongs below it.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Run an agent", &["init", "run", "sessions", "memory"]),
+    (
+        "Run an agent",
+        &[
+            "init", "run", "sessions", "memory", "changes", "blame", "undo",
+        ],
+    ),
     (
         "See what the model gets",
         &["context", "check", "skills", "trace", "contracts"],

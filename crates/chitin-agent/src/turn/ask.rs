@@ -109,6 +109,7 @@ impl Running<'_> {
                 let stored = on_disk(pending.take()).await;
                 // The request's first byte goes out before the journal touches a file.
                 gone_out.cancelled().await;
+                self.record_workspace();
                 self.journal_request(&prepared, None);
                 stored
             };

@@ -124,6 +124,10 @@ impl Running<'_> {
                 .await;
             return ToolOutcome::error(format!("Not run: {text}"));
         }
+        self.before_tool(call).await;
+        if self.cancel.is_cancelled() {
+            return ToolOutcome::error("Not run: the user stopped the turn.");
+        }
         let sink = &self.sink;
         let progress = |text: &str| sink.progress(&call.id, text);
         let context = CallContext {

@@ -16,6 +16,7 @@ impl Running<'_> {
         mut self,
         outcome: Result<(), TurnError>,
     ) -> Result<TurnReport, TurnError> {
+        self.end_checkpoint().await;
         let cancelled = self.cancel.is_cancelled();
         let error = match outcome {
             Ok(()) | Err(TurnError::Model(ModelError::Cancelled)) => None,

@@ -58,6 +58,7 @@ impl Running<'_> {
                     let text = sentence(RefusedPart::ToolCall, &by);
                     return ToolOutcome::error(format!("Not run: {text}")).into();
                 }
+                self.before_writing().await;
                 fence.append(&parts.workspace, &arguments).await
             }
             name if LOOKING_TOOLS.contains(&name) => self.outcome(call, None).await.into(),

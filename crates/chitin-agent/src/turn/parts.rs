@@ -1,6 +1,7 @@
 //! The parts of an agent.
 
 use super::HistoryOptions;
+use crate::checkpoint::{Checkpoints, NoCheckpoints};
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{ContextEngine, Legacy};
 use crate::guard::{MessageGuard, MessageOrigin, NoRules, SenderRole};
@@ -49,6 +50,8 @@ pub struct Parts {
     pub guests: GuestRights,
     /// Judges messages, replies and tool calls by the workspace's rules.
     pub guard: Arc<dyn MessageGuard>,
+    /// Keeps what turns change, so that it can be taken back.
+    pub checkpoints: Arc<dyn Checkpoints>,
     /// Decides approvals.
     pub approver: Arc<dyn Approver>,
     /// Time and unique ids.
@@ -108,6 +111,7 @@ impl Parts {
             )),
             guests: GuestRights::default(),
             guard: Arc::new(NoRules),
+            checkpoints: Arc::new(NoCheckpoints),
             approver: Arc::new(NoApprover),
             clock: Arc::new(SystemClock),
             limits: TurnLimits::new(&LimitSettings::default()),

@@ -6,6 +6,7 @@ use super::event_sink::{self, EventSink};
 use super::guarding::HeldReply;
 use super::resume::Resumed;
 use super::session::SessionHandle;
+use super::writing::TurnCheckpoint;
 use super::{Agent, Durability, ModelCandidate, ResetAsk, TurnError, TurnInput};
 use crate::blocking;
 use crate::engine::SessionRef;
@@ -35,6 +36,7 @@ pub(crate) struct Running<'a> {
     pub(crate) request: RequestContext,
     pub(crate) progress: Progress,
     pub(crate) judgement: Judgement,
+    pub(crate) checkpoint: TurnCheckpoint,
 }
 
 /// Which turn this is, and of which session. Set when it begins.
@@ -80,6 +82,9 @@ pub(crate) struct RequestContext {
 
 /// The user's message as it is sent.
 pub(crate) struct SentMessage {
+    /// What the sender wrote.
+    pub(crate) words: String,
+    /// What is sent of it, with what the contract adds.
     pub(crate) text: String,
     pub(crate) images: usize,
     /// How many messages the conversation had before it.
@@ -239,6 +244,7 @@ impl<'a> Running<'a> {
                 system: prepared.context.request_system(),
                 selected: None,
                 message: SentMessage {
+                    words: input.words.clone(),
                     text: prepared.context.user_message(&input.words),
                     images: input.images.len(),
                     before: conversation.messages().len(),
@@ -256,6 +262,7 @@ impl<'a> Running<'a> {
                 is_journaled: false,
             },
             judgement: Judgement::default(),
+            checkpoint: TurnCheckpoint::default(),
         })
     }
 

@@ -13,6 +13,7 @@ mod sessions;
 mod subagents;
 mod tools;
 mod trace;
+mod undo;
 
 pub use access::*;
 pub use exec::*;
@@ -27,3 +28,4 @@ pub use sessions::*;
 pub use subagents::*;
 pub use tools::*;
 pub use trace::*;
+pub use undo::*;

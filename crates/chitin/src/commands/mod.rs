@@ -9,6 +9,7 @@ pub(crate) mod context;
 pub(crate) mod contracts;
 mod diff;
 mod doctor;
+mod history;
 mod init;
 mod inspect;
 mod login;
@@ -48,8 +49,12 @@ pub(crate) const SHIPPING: [&str; 11] = [
 pub(crate) enum Command {
     /// List agents and their workspaces, show one, or explain which one gets a message.
     Agents(agents::Args),
+    /// Say which turn wrote a line of a file, and the message that led to it.
+    Blame(history::blame::Args),
     /// Show, verify and prune the local artifact store.
     Cache(cache::Args),
+    /// List what each turn changed in the workspace, or show one turn as a diff.
+    Changes(history::changes::Args),
     /// List chat channels, store their tokens, and test the connection.
     Channels(channels::Args),
     /// Find problems in a workspace: secrets, hidden instructions, risky skills, broken links.
@@ -99,6 +104,8 @@ pub(crate) enum Command {
     Skills(skills::Args),
     /// List, show, export and replay recorded turns.
     Trace(trace::Args),
+    /// Take back what turns changed in the workspace: contents, permissions, links, deleted and new files.
+    Undo(history::undo::Args),
     /// Unpack an artifact as a workspace, or for another runtime.
     Unpack(Box<unpack::Args>),
     /// Verify an artifact's contents and signatures.
@@ -118,6 +125,9 @@ impl Command {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         match self {
             Self::Agents(args) => args.run(host, printer),
+            Self::Blame(args) => args.run(host, printer),
+            Self::Changes(args) => args.run(host, printer),
+            Self::Undo(args) => args.run(host, printer),
             Self::Channels(args) => args.run(host, printer),
             Self::Check(args) => args.run(host, printer),
             Self::Config(args) => args.run(host, printer),

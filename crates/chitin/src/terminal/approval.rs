@@ -125,6 +125,14 @@ fn write_all(terminal: &impl AsFd, mut bytes: &[u8]) -> rustix::io::Result<()> {
     Ok(())
 }
 
+/// Asks whether something may be done, if somebody sits at the terminal; everything that is not clearly a yes is a no.
+pub(crate) fn confirmed(question: &str) -> bool {
+    terminal().is_some_and(|terminal| {
+        let answer = ask_on(&terminal, question, &AtomicBool::new(true));
+        matches!(answer, Approval::Once | Approval::Always)
+    })
+}
+
 /// Everything that is not clearly a yes is a no.
 fn answer(line: &str) -> Approval {
     match line.trim().to_lowercase().as_str() {

@@ -84,6 +84,7 @@ fn arrows_point_one_way() {
     for package in ["chitin-contract", "chitin-guard"] {
         assert_eq!(ours(package), protocol, "{package}");
     }
+    assert_eq!(ours("chitin-undo"), and(&protocol, &["chitin-guard"]));
     let contract = and(&protocol, &["chitin-contract"]);
     for package in ["chitin-store", "chitin-text"] {
         assert_eq!(ours(package), contract, "{package}");
@@ -129,7 +130,13 @@ fn arrows_point_one_way() {
     ] {
         assert_eq!(ours(package), gateway, "{package}");
     }
-    let below_runtime = and(&gateway, &["chitin-memory", "chitin-pack", "chitin-plugin"]);
+    let beside = [
+        "chitin-memory",
+        "chitin-pack",
+        "chitin-plugin",
+        "chitin-undo",
+    ];
+    let below_runtime = and(&gateway, &beside);
     assert_eq!(ours("chitin-runtime"), below_runtime);
     let above = [
         "chitin-discord",

@@ -33,3 +33,4 @@ mod ship;
 mod skill_roots;
 mod state_roots;
 mod trace;
+mod undo;

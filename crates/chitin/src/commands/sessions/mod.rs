@@ -107,7 +107,7 @@ fn refused(error: StoreError) -> CliError {
 }
 
 /// Writes an instant as people say it, in their own time zone.
-fn instant(milliseconds: i64) -> String {
+pub(crate) fn instant(milliseconds: i64) -> String {
     let Ok(instant) = jiff::Timestamp::from_millisecond(milliseconds) else {
         return "?".to_owned();
     };

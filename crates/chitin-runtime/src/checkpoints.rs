@@ -1,0 +1,181 @@
+//! What turns change in a workspace, kept in Chitin's home beside the sessions of the agent.
+
+use crate::setup::{Setup, state_roots};
+use crate::{Host, chitin_home};
+use chitin_agent::checkpoint::{Checkpoints, OpenCheckpoint, WritingTurn};
+use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::settings::UndoSettings;
+use chitin_tools::redact::Redactor;
+use chitin_undo::{ActiveTurn, Checkpoint, History, IgnoreRules, Limits, Options, TurnInfo};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::task::AbortHandle;
+
+/// The directory beside that of the sessions.
+const DIRECTORY: &str = "undo";
+/// How much of the hash of a workspace's path names its history.
+const HASH_CHARS: usize = 16;
+/// How often a turn that writes gives a sign of life.
+const BEAT: Duration = Duration::from_secs(1);
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+impl Setup {
+    /// Returns what turns changed in the workspace; nothing if there is no home to keep it in.
+    pub fn history(&self, host: &Host) -> Option<History> {
+        let own = self.configuration.layers.settings(Some(&self.agent));
+        let state = chitin_home(host)?;
+        Some(history(host, self, &state, &self.directory, &own.undo))
+    }
+}
+
+fn history(
+    host: &Host,
+    setup: &Setup,
+    state: &Path,
+    workspace: &Path,
+    own: &UndoSettings,
+) -> History {
+    let usual = Limits::default();
+    let limits = Limits {
+        max_bytes: own.max_bytes.unwrap_or(usual.max_bytes),
+        max_age_ms: own
+            .max_age_days
+            .map_or(usual.max_age_ms, |days| i64::from(days) * DAY_MS),
+        max_file_bytes: own.max_file_bytes.unwrap_or(usual.max_file_bytes),
+        ..usual
+    };
+    let options = Options {
+        limits,
+        ignore: IgnoreRules::new(own.ignore.as_deref().unwrap_or_default()),
+        excluded: state_roots(host, setup.contract()),
+    };
+    History::new(
+        directory(state, &setup.agent, workspace),
+        workspace,
+        options,
+    )
+}
+
+/// Returns where the history of a workspace is: an agent may have several workspaces, and a workspace several agents.
+fn directory(state: &Path, agent: &AgentId, workspace: &Path) -> PathBuf {
+    let real = crate::identity::real_path(workspace);
+    let hash = blake3::hash(real.as_os_str().as_bytes()).to_hex();
+    let sessions = chitin_store::FileStore::directory_of(state, agent.as_str());
+    let beside = sessions.parent().unwrap_or(state);
+    beside.join(DIRECTORY).join(&hash[..HASH_CHARS])
+}
+
+/// Keeps what turns change, for [`chitin_agent::turn::Agent`].
+pub(crate) struct WorkspaceCheckpoints {
+    history: History,
+    is_enabled: bool,
+    redactor: Arc<Redactor>,
+    /// Whether the user was told what is not covered.
+    is_told: AtomicBool,
+}
+
+impl WorkspaceCheckpoints {
+    pub(crate) fn new(
+        host: &Host,
+        setup: &Setup,
+        state: &Path,
+        workspace: &Path,
+        redactor: &Arc<Redactor>,
+    ) -> Self {
+        let own = setup.configuration.layers.settings(Some(&setup.agent)).undo;
+        Self {
+            history: history(host, setup, state, workspace, &own),
+            is_enabled: own.enabled.unwrap_or(true),
+            redactor: Arc::clone(redactor),
+            is_told: AtomicBool::new(false),
+        }
+    }
+
+    fn notes(&self, checkpoint: &Checkpoint) -> Vec<String> {
+        let Some(first) = checkpoint.uncovered.first() else {
+            return Vec::new();
+        };
+        if self.is_told.swap(true, Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let others = match checkpoint.uncovered.len() - 1 {
+            0 => String::new(),
+            1 => ", and 1 other file is not covered".to_owned(),
+            count => format!(", and {count} other files are not covered"),
+        };
+        let (path, reason) = (&first.path, first.reason.meaning());
+        vec![format!("undo does not cover `{path}`: it {reason}{others}")]
+    }
+}
+
+impl Checkpoints for WorkspaceCheckpoints {
+    fn is_enabled(&self) -> bool {
+        self.is_enabled
+    }
+
+    fn record(&self) -> Result<Vec<String>, String> {
+        let recorded = self.history.checkpoint(Host::now_ms());
+        recorded
+            .map(|checkpoint| self.notes(&checkpoint))
+            .map_err(|error| error.to_string())
+    }
+
+    fn begin(&self, turn: WritingTurn<'_>) -> Result<Box<dyn OpenCheckpoint>, String> {
+        let message = self.redactor.redact(turn.message);
+        let info = TurnInfo::new(turn.run_id, turn.session_key, &message);
+        let begun = self.history.begin(info, Host::now_ms());
+        let turn = Arc::new(Mutex::new(Some(begun.map_err(|error| error.to_string())?)));
+        let beating = tokio::spawn(beat(Arc::clone(&turn)));
+        Ok(Box::new(WritingCheckpoint {
+            history: self.history.clone(),
+            turn,
+            beating: beating.abort_handle(),
+        }))
+    }
+}
+
+/// Says every second that the turn is alive, so that after a crash it is known when it ended.
+async fn beat(turn: Arc<Mutex<Option<ActiveTurn>>>) {
+    loop {
+        tokio::time::sleep(BEAT).await;
+        match &*turn.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(turn) => turn.sign_of_life(),
+            None => return,
+        }
+    }
+}
+
+struct WritingCheckpoint {
+    history: History,
+    turn: Arc<Mutex<Option<ActiveTurn>>>,
+    beating: AbortHandle,
+}
+
+impl OpenCheckpoint for WritingCheckpoint {
+    fn end(self: Box<Self>) -> Result<Vec<String>, String> {
+        let turn = self
+            .turn
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some(turn) = turn else {
+            return Ok(Vec::new());
+        };
+        let ended = self.history.end(turn, Host::now_ms());
+        ended.map(|_| Vec::new()).map_err(|error| error.to_string())
+    }
+}
+
+impl Drop for WritingCheckpoint {
+    fn drop(&mut self) {
+        self.beating.abort();
+        // The claim goes with it: a turn that is not over counts as interrupted.
+        self.turn
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+    }
+}
