@@ -115,7 +115,8 @@ fn judge(subject: &Subject<'_>, host: &str, address: &str, span: Range<usize>) -
     }
     let command = subject.command_around(span.start);
     let line = subject.small(command.clone());
-    if feeds_interpreter(line.get(span.end - command.start..).unwrap_or_default())
+    if line.contains('|')
+        && feeds_interpreter(line.get(span.end - command.start..).unwrap_or_default())
         && !has(line, &["curl", "wget", "echo ", "irm", "iwr", "invoke-"])
     {
         let span = span.start..command.end;

@@ -83,9 +83,9 @@ pub(super) fn changed(subject: &Subject<'_>, hit: &Hit) -> Option<Danger> {
                 after,
                 &["write_text(", "\"a\")", "'a')", "writefile", "appendfile"],
             );
-        let lasting = has(subject.small(at.saturating_sub(300)..at + 300), LASTING);
+        let lasting = || has(subject.small(at.saturating_sub(300)..at + 300), LASTING);
         let told = subject.is_markdown() && told_to_change(subject, at);
-        (writes && (guards || lasting)) || told
+        (writes && (guards || lasting())) || told
     };
     is_changed.then(|| {
         Danger::new(

@@ -124,6 +124,10 @@ fn is_private(subject: &Subject<'_>, hit: &Hit) -> bool {
 
 /// Tells whether a command or program sends what it has.
 pub(super) fn sends(text: &str) -> bool {
+    // Nothing shorter names what is sent and where to.
+    if text.len() < 12 {
+        return false;
+    }
     if has(text, SENDERS) {
         return true;
     }
@@ -157,6 +161,9 @@ pub(super) fn sends(text: &str) -> bool {
 fn told_to_send(subject: &Subject<'_>, at: usize) -> bool {
     let paragraph = subject.paragraph_around(at);
     let text = subject.small(paragraph);
+    if !text.contains("://") && !text.contains('@') {
+        return false;
+    }
     let directed = [
         "to http",
         "to `http",

@@ -53,9 +53,6 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
 fn report(subject: &Subject<'_>, danger: Danger, findings: &mut Findings) {
     let severity = if subject.role.is_skill() {
         danger.rule.severity
-    } else if danger.rule.code == rules::AGENT_FILES.code {
-        // Outside skills these files speak of each other as they should.
-        Severity::Info
     } else {
         danger.rule.severity.max(Severity::Warning)
     };
@@ -79,6 +76,8 @@ fn judge(subject: &Subject<'_>, hit: &Hit, sign: Sign) -> Option<Danger> {
         Sign::Lookup => flows::looked_up(subject, hit),
         Sign::Shell => shells::remote(subject, hit),
         Sign::Startup => persistence::startup(subject, hit),
+        // Outside skills these files speak of each other as they should.
+        Sign::OwnFile if !subject.role.is_skill() => None,
         Sign::OwnFile => agent_files::changed(subject, hit),
         Sign::Obey => remote::obeyed(subject, hit),
         Sign::RunCode => programs::loaded(subject, hit),
@@ -102,11 +101,10 @@ fn judge(subject: &Subject<'_>, hit: &Hit, sign: Sign) -> Option<Danger> {
                 );
             let asked = has(near(200, 200), &["warn", "safest", "modes are", "default"]);
             (off && !asked).then(|| {
-                let end = hit.span.end + rest.len().min(20) - phrase.len().min(20);
                 Danger::new(
                     &rules::APPROVALS_OFF,
-                    hit.span.start..end.max(hit.span.end),
-                    "switches approvals or the sandbox off",
+                    hit.span.clone(),
+                    "is switched off by this text",
                 )
             })
         }

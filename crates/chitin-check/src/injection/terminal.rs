@@ -89,6 +89,9 @@ fn hidden_elements(subject: &Subject<'_>, findings: &mut Findings) {
         let Some((tag, rest)) = tag.split_once('>') else {
             continue;
         };
+        if !tag.contains([':', ' ']) {
+            continue;
+        }
         let hides = has(
             tag,
             &[

@@ -1,10 +1,12 @@
 //! `chitin check`: findings about a workspace, with severity, place and remedy.
 
+mod listing;
+
 use crate::args::TargetArgs;
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{self, Paint, Printer, Render};
-use chitin_check::{CheckReport, CheckRule, Finding, PlannedFix, Severity, Summary};
+use chitin_check::{CheckReport, CheckRule, PlannedFix};
 use chitin_runtime::{Host, Setup, WorkspaceCheck};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -208,7 +210,7 @@ impl Body {
                     writeln!(out, "{} {path}: {what}", paint.dim("would fix"))?;
                 }
                 (Outcome::Failed, error) => {
-                    let error = error.as_deref().unwrap_or_default();
+                    let error = plain(error.as_deref().unwrap_or_default());
                     writeln!(out, "{} {path}: {what}: {error}", paint.bad("not fixed"))?;
                 }
             }
@@ -216,81 +218,24 @@ impl Body {
         if !self.fixes.is_empty() {
             writeln!(out)?;
         }
-        let mut previous: Option<&Finding> = None;
-        for finding in &self.report.findings {
-            if previous.is_some_and(|previous| previous.path != finding.path) {
-                writeln!(out)?;
-            }
-            finding_text(finding, out, paint)?;
-            previous = Some(finding);
-        }
-        if previous.is_some() {
-            writeln!(out)?;
-        }
-        // Whoever writes a skill can also write the comment that lets its errors pass, so these are always named.
-        for passed in &self.report.suppressed {
-            if passed.finding.severity == Severity::Error {
-                let place = paint.bold(&place_of(&passed.finding));
-                let code = passed.finding.code;
-                writeln!(out, "{place} suppressed {code} {}", plain(&passed.reason))?;
-            }
-        }
-        writeln!(out, "{}", summary(&self.report.summary))
+        listing::write(&self.report, out, paint)
     }
 }
 
-fn place_of(finding: &Finding) -> String {
-    match finding.place {
-        Some(place) => format!("{}:{}:{}", plain(&finding.path), place.line, place.column),
-        None => plain(&finding.path),
-    }
-}
-
-/// Takes out what a terminal would obey: names of files and skills come from strangers.
+/// Takes out what a terminal would obey, and what would not show: names of files and skills come from strangers.
 fn plain(text: &str) -> String {
     printer::plain(text, '\u{fffd}')
+        .chars()
+        .map(|c| if is_unseen(c) { '\u{fffd}' } else { c })
+        .collect()
 }
 
-fn finding_text(finding: &Finding, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-    let word = finding.severity.as_str();
-    let severity = match finding.severity {
-        Severity::Error => paint.bad(word),
-        Severity::Warning => paint.warn(word),
-        Severity::Info => paint.dim(word),
-    };
-    writeln!(
-        out,
-        "{} {severity} {} {}",
-        paint.bold(&place_of(finding)),
-        finding.code,
-        plain(&finding.message)
-    )?;
-    writeln!(out, "    {}", paint.dim(&plain(&finding.remedy)))
-}
-
-fn summary(summary: &Summary) -> String {
-    let count = |number: usize, word: &str| match number {
-        1 => format!("1 {word}"),
-        _ => format!("{number} {word}s"),
-    };
-    let files = count(summary.files, "file");
-    let mut parts = Vec::new();
-    for (number, word) in [(summary.errors, "error"), (summary.warnings, "warning")] {
-        if number > 0 {
-            parts.push(count(number, word));
-        }
-    }
-    if summary.infos > 0 {
-        parts.push(count(summary.infos, "note"));
-    }
-    if parts.is_empty() {
-        parts.push("Nothing to report".to_owned());
-    }
-    let passed = match summary.suppressed {
-        0 => String::new(),
-        number => format!("; {number} suppressed by comments"),
-    };
-    format!("{} in {files}{passed}.", parts.join(", "))
+/// Tells whether a character has no width or turns the direction of text, and is no joiner that scripts need.
+const fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// One rule, for `--explain`.
