@@ -130,11 +130,33 @@ pub(crate) fn scan(lower: &str) -> Vec<Hit> {
     hits
 }
 
+/// Looks at the fourth byte, or at the fifth behind a blank, which tells most words from a phrase that begins alike.
+fn may_match(bytes: &[u8], at: usize, phrase: &[u8]) -> bool {
+    let (Some(&wanted), Some(&found)) = (phrase.get(3), bytes.get(at + 3)) else {
+        return true;
+    };
+    if phrase[1] == b' ' || phrase[2] == b' ' {
+        return true;
+    }
+    if wanted != b' ' {
+        return wanted == found;
+    }
+    if found != b' ' {
+        return !IS_WORD[usize::from(found)];
+    }
+    let (Some(&wanted), Some(&found)) = (phrase.get(4), bytes.get(at + 4)) else {
+        return true;
+    };
+    wanted == found || !IS_WORD[usize::from(found)]
+}
+
 fn phrase_at(bytes: &[u8], at: usize, bucket: usize) -> Option<Hit> {
     let mut next = FIRST[bucket];
     while let Some(index) = usize::from(next).checked_sub(1) {
         let (phrase, meaning) = PHRASES[index];
-        if let Some(end) = match_at(bytes, at, phrase) {
+        if may_match(bytes, at, phrase.as_bytes())
+            && let Some(end) = match_at(bytes, at, phrase)
+        {
             return Some(Hit {
                 meaning,
                 span: at..end,
