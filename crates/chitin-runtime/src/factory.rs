@@ -25,6 +25,7 @@ use chitin_model::RetryPolicy;
 use chitin_plugin::PluginSet;
 use chitin_protocol::tool::ToolSpec;
 use chitin_store::{FileStore, RandomIds, SessionStore};
+use chitin_tools::approval::RememberedApprovals;
 use chitin_tools::{Approver, Tool};
 use chitin_workspace::extensions::channels::ChannelFilter;
 use chitin_workspace::extensions::lookalike;
@@ -80,6 +81,8 @@ pub struct AgentFactory {
     pub tools: Vec<Arc<dyn Tool>>,
     /// The rules of `PERMISSIONS.md`. One for all turns of the agent, so that limits count across sessions.
     pub guard: Arc<AllGuards>,
+    /// What was allowed for a session. One for all turns of the agent.
+    approvals: RememberedApprovals,
     /// The channels that `CHANNELS.md` of each workspace names.
     pub channels: Arc<[ChannelFilter]>,
 }
@@ -120,6 +123,7 @@ impl AgentFactory {
         let channels = workspaces().map(|one| ChannelFilter::new(one, policy.clone()));
         Ok(Self {
             guard: Arc::new(AllGuards::new(guards.collect())),
+            approvals: RememberedApprovals::default(),
             channels: channels.collect(),
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
@@ -253,6 +257,7 @@ impl AgentFactory {
             guests,
             guard: Arc::clone(&self.guard) as _,
             approver,
+            approvals: self.approvals.clone(),
             clock: Arc::clone(&clock),
             engine: self.engine()?,
             limits: TurnLimits::new(&own.limits),

@@ -24,6 +24,7 @@ pub mod web_fetch;
 
 pub use rights::{GuestRights, Rights};
 pub use tool::{
-    Approval, Approver, CallContext, Tool, ToolConcurrency, ToolOutcome, TypedTool, definition_of,
+    Approval, ApprovalRequest, Approver, CallContext, Tool, ToolConcurrency, ToolOutcome,
+    TypedTool, definition_of,
 };
 pub use toolbox::{ToolOffer, Toolbox};

@@ -1,6 +1,6 @@
 //! Whose words a turn follows, and what its tools may do for that.
 
-use chitin_protocol::guarded_paths::GUARDED_PATHS;
+use chitin_protocol::guarded_paths::{GUARDED_PATHS, guarded};
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
@@ -68,7 +68,8 @@ fn is_memory(name: &OsStr) -> bool {
     MEMORY.contains(&name.to_string_lossy().to_lowercase().as_str())
 }
 
-/// Tells whether a path beneath the workspace is one that the agent may be made of: its own Markdown files, skills and memory.
+/// Tells whether a path beneath the workspace is one that the agent may be made of: its own Markdown files, skills and memory; or
+/// that limits it.
 pub fn is_of_the_agent(path: &Path) -> bool {
     let name = |component: Option<Component<'_>>| {
         let name =
@@ -77,6 +78,9 @@ pub fn is_of_the_agent(path: &Path) -> bool {
     };
     let mut components = path.components();
     let first = name(components.next());
+    if guarded(&path.to_string_lossy()).is_some() {
+        return true;
+    }
     match components.next() {
         None => first.is_empty() || first.ends_with(".md"),
         Some(_) => OWN_DIRECTORIES.contains(&first.as_str()),

@@ -183,21 +183,67 @@ impl std::fmt::Debug for CallContext<'_> {
     }
 }
 
-/// Somebody who can be asked. Implemented by the terminal and, where nobody can be asked, by one that says no.
+/// Somebody who can be asked. Implemented by the terminal, by the page and, where nobody can be asked, by one that says no.
 pub trait Approver: Send + Sync {
-    /// Asks whether something may be done: `what` is one line, `why` says which rule wants it asked.
-    fn ask<'a>(&'a self, tool: &'a str, what: &'a str, why: &'a str) -> BoxFuture<'a, Approval>;
+    /// Asks whether something may be done.
+    fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval>;
+}
+
+/// A question for permission.
+#[derive(Clone, Copy)]
+pub struct ApprovalRequest<'a> {
+    /// The session that it comes from; whoever makes the request need not know it.
+    pub session_key: &'a str,
+    /// The tool.
+    pub tool: &'a str,
+    /// What is to be done, in one line.
+    pub what: &'a str,
+    /// Which rule wants it asked.
+    pub why: &'a str,
+    /// What would change, as a unified diff, where it is a change of files.
+    pub diff: Option<&'a str>,
+    /// What an answer for good would allow; none where every call is asked about.
+    pub pattern: Option<&'a str>,
+    /// Tells whether a pattern that was allowed earlier covers this.
+    pub covered_by: &'a (dyn Fn(&str) -> bool + Send + Sync),
+}
+
+impl std::fmt::Debug for ApprovalRequest<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ApprovalRequest")
+            .field("tool", &self.tool)
+            .field("what", &self.what)
+            .field("pattern", &self.pattern)
+            .finish_non_exhaustive()
+    }
 }
 
 /// An answer to a question for permission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Approval {
     /// This once.
     Once,
-    /// For the rest of this process.
+    /// For the rest of the session.
+    Session,
+    /// For everything that the offered pattern covers, until the owner takes it back.
     Always,
-    /// No.
-    Denied,
-    /// Nobody is there to be asked.
-    Nobody,
+    /// No, and why if the person said so.
+    Denied(Option<String>),
+    /// Nobody is there to be asked, or nobody answered; if there is more to say, this.
+    Nobody(Option<String>),
+}
+
+impl Approval {
+    /// Returns the end of a sentence about something that was not done, which says who wanted it so.
+    pub fn refusal(&self) -> String {
+        match self {
+            Self::Once | Self::Session | Self::Always => String::new(),
+            Self::Denied(None) => "the user denied it".to_owned(),
+            Self::Denied(Some(reason)) => format!("the user denied it and said: {reason}"),
+            Self::Nobody(None) => {
+                "it needs the owner's approval, and there is nobody to ask".to_owned()
+            }
+            Self::Nobody(Some(reason)) => format!("it needs the owner's approval, and {reason}"),
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::event_sink::EventSink;
 use super::{Running, TurnError};
+use crate::blocking;
 use crate::guard::sentence;
 use crate::journal::TurnMoment;
 use chitin_protocol::event::{RefusedPart, TurnEvent};
@@ -9,7 +10,10 @@ use chitin_protocol::message::{
     AssistantMessage, Content, Extra, Message, ToolCallBlock, ToolResultMessage,
 };
 use chitin_protocol::transcript::EntryBody;
-use chitin_tools::{Approval, Approver, CallContext, ToolConcurrency, ToolOutcome};
+use chitin_tools::approval::RememberedApprovals;
+use chitin_tools::{
+    Approval, ApprovalRequest, Approver, CallContext, ToolConcurrency, ToolOutcome,
+};
 use futures_util::future::{BoxFuture, join_all};
 use std::time::Instant;
 use tracing::Instrument;
@@ -143,6 +147,9 @@ impl Running<'_> {
             progress: &progress,
             approver: &Telling {
                 approver: &*parts.approver,
+                approvals: &parts.approvals,
+                session_key: &self.identity.session_key,
+                answers_guest: self.identity.rights.guest.is_some(),
                 sink,
                 call_id: &call.id,
             },
@@ -198,24 +205,46 @@ impl Running<'_> {
     }
 }
 
-/// Reports an approval before it is requested.
+/// Asks for approval where no earlier answer covers a request, and reports it before.
 struct Telling<'a> {
     approver: &'a dyn Approver,
+    approvals: &'a RememberedApprovals,
+    session_key: &'a str,
+    answers_guest: bool,
     sink: &'a EventSink,
     call_id: &'a str,
 }
 
 impl Approver for Telling<'_> {
-    fn ask<'a>(&'a self, tool: &'a str, what: &'a str, why: &'a str) -> BoxFuture<'a, Approval> {
+    fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
+            let request = ApprovalRequest {
+                session_key: self.session_key,
+                ..request
+            };
+            if self.answers_guest {
+                // What the owner allowed was not meant for the words of others, and the owner is not made to answer them.
+                return Approval::Nobody(Some("this turn answers a guest".to_owned()));
+            }
+            if blocking(|| self.approvals.covers(&request)) {
+                return Approval::Once;
+            }
             self.sink
                 .tell(TurnEvent::ApprovalNeeded {
                     call_id: self.call_id.to_owned(),
-                    name: tool.to_owned(),
-                    what: what.to_owned(),
+                    name: request.tool.to_owned(),
+                    what: request.what.to_owned(),
                 })
                 .await;
-            self.approver.ask(tool, what, why).await
+            let answer = self.approver.ask(request).await;
+            if let Err(error) = blocking(|| self.approvals.keep(&request, &answer)) {
+                self.sink.note(&error).await;
+            }
+            if matches!(answer, Approval::Nobody(_)) {
+                let (what, why) = (request.what, answer.refusal());
+                self.sink.note(&format!("not done: {what}: {why}")).await;
+            }
+            answer
         })
     }
 }

@@ -14,9 +14,10 @@ use chitin_protocol::agent_id::MAIN;
 use chitin_protocol::message::{CostShares, Usage};
 use chitin_protocol::settings::LimitSettings;
 use chitin_store::SessionStore;
+use chitin_tools::approval::RememberedApprovals;
 use chitin_tools::policy::{PolicyConfig, PolicyInput};
 use chitin_tools::redact::Redactor;
-use chitin_tools::{Approval, Approver, GuestRights, Toolbox};
+use chitin_tools::{Approval, ApprovalRequest, Approver, GuestRights, Toolbox};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -54,6 +55,8 @@ pub struct Parts {
     pub checkpoints: Arc<dyn Checkpoints>,
     /// Decides approvals.
     pub approver: Arc<dyn Approver>,
+    /// What was decided for a session or for good.
+    pub approvals: RememberedApprovals,
     /// Time and unique ids.
     pub clock: Arc<dyn Clock>,
     /// What a turn may take at most.
@@ -113,6 +116,7 @@ impl Parts {
             guard: Arc::new(NoRules),
             checkpoints: Arc::new(NoCheckpoints),
             approver: Arc::new(NoApprover),
+            approvals: RememberedApprovals::default(),
             clock: Arc::new(SystemClock),
             limits: TurnLimits::new(&LimitSettings::default()),
             engine: Arc::new(Legacy),
@@ -131,8 +135,8 @@ impl Parts {
 pub struct NoApprover;
 
 impl Approver for NoApprover {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
-        async { Approval::Nobody }.boxed()
+    fn ask<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
+        async { Approval::Nobody(None) }.boxed()
     }
 }
 

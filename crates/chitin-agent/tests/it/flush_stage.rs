@@ -156,6 +156,7 @@ impl Stage {
             }],
             tools: Arc::new(tools),
             guests: chitin_tools::GuestRights::default(),
+            approvals: chitin_tools::approval::RememberedApprovals::default(),
             guard: Arc::new(chitin_agent::guard::NoRules),
             approver: Arc::new(Nobody),
             clock: Arc::new(Noon::default()),
@@ -293,8 +294,8 @@ impl Clock for Noon {
 struct Nobody;
 
 impl Approver for Nobody {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
-        async { Approval::Nobody }.boxed()
+    fn ask<'a>(&'a self, _: chitin_tools::ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
+        async { Approval::Nobody(None) }.boxed()
     }
 }
 

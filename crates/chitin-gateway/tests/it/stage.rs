@@ -462,6 +462,7 @@ impl StageHost {
             models: vec![candidate],
             tools: Arc::new(tools),
             guests: chitin_tools::GuestRights::default(),
+            approvals: chitin_tools::approval::RememberedApprovals::default(),
             guard: Arc::new(chitin_agent::guard::NoRules),
             approver: Arc::new(Nobody),
             clock: Arc::clone(&clock) as _,
@@ -516,8 +517,8 @@ fn quiet_journal(logs: &std::path::Path, rules: chitin_contract::TraceRules) -> 
 pub(crate) struct Nobody;
 
 impl Approver for Nobody {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
-        async { Approval::Nobody }.boxed()
+    fn ask<'a>(&'a self, _: chitin_tools::ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
+        async { Approval::Nobody(None) }.boxed()
     }
 }
 

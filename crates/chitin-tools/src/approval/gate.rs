@@ -1,14 +1,11 @@
-//! The gate: rules, somebody who is asked, and what was answered for good.
+//! The gate: rules, and somebody who is asked.
 
 use super::rules::{ApprovalRules, CommandDecision, Held};
-use crate::tool::{Approval, Approver};
+use crate::tool::{Approval, ApprovalRequest, Approver};
 use chitin_protocol::settings::ApprovalSetting;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::{Mutex, PoisonError};
 
-/// How many answers are remembered.
-const REMEMBERED: usize = 1000;
 /// How much of a command is shown to whoever is asked.
 const SHOWN: usize = 16_000;
 
@@ -16,7 +13,6 @@ const SHOWN: usize = 16_000;
 #[derive(Debug, Default)]
 pub struct Gate {
     rules: ApprovalRules,
-    always: Mutex<HashSet<String>>,
 }
 
 /// A command that asks to be run.
@@ -36,11 +32,8 @@ pub struct Question<'a> {
 
 impl Gate {
     /// Makes a gate of rules.
-    pub fn new(rules: ApprovalRules) -> Self {
-        Self {
-            rules,
-            always: Mutex::default(),
-        }
+    pub const fn new(rules: ApprovalRules) -> Self {
+        Self { rules }
     }
 
     /// Returns the rules.
@@ -68,29 +61,30 @@ impl Gate {
         };
         let every_time = self.rules.approvals == Some(ApprovalSetting::AlwaysAsk);
         let what = shown(command, environment, workdir);
-        if !every_time && self.remembered().contains(&what) {
-            return Ok(());
-        }
-        match approver.ask(tool, &what, &why).await {
-            Approval::Once => Ok(()),
-            Approval::Always => {
-                let mut always = self.remembered();
-                // What is shown cut short would stand for other commands as well.
-                if !every_time && always.len() < REMEMBERED && command.len() < SHOWN / 2 {
-                    always.insert(what);
-                }
-                Ok(())
-            }
-            Approval::Denied => Err("The command was not run: the user denied it.".to_owned()),
-            Approval::Nobody => Err(format!(
-                "The command was not run: it needs approval, and there is nobody to ask. {why} Add it to `exec.allow`, or set \
-                 `exec.approvals`, in `chitin.json5`."
+        // What is shown cut short would stand for other commands as well.
+        let exact = format!("={what}");
+        let pattern = Some(exact.as_str()).filter(|_| !every_time && command.len() < SHOWN / 2);
+        let request = ApprovalRequest {
+            session_key: "",
+            tool,
+            what: &what,
+            why: &why,
+            diff: None,
+            pattern,
+            covered_by: &|pattern| pattern == exact,
+        };
+        match approver.ask(request).await {
+            Approval::Once | Approval::Session | Approval::Always => Ok(()),
+            denied @ Approval::Denied(_) => Err(format!(
+                "The command was not run: {}.",
+                denied.refusal().trim_end_matches('.')
+            )),
+            nobody @ Approval::Nobody(_) => Err(format!(
+                "The command was not run: {}. {why} The owner can add it to `exec.allow`, or set `exec.approvals`, in \
+                 `chitin.json5`.",
+                nobody.refusal()
             )),
         }
-    }
-
-    fn remembered(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.always.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

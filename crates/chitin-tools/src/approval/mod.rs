@@ -7,10 +7,12 @@
 mod compat;
 mod gate;
 mod pattern;
+mod remembered;
 mod rules;
 mod shell;
 
 pub use gate::{Gate, Question};
 pub use pattern::CommandPattern;
+pub use remembered::{ApprovalStore, RememberedApproval, RememberedApprovals};
 pub use rules::{ApprovalRules, CommandDecision, Held};
 pub use shell::{Script, SimpleCommand, Unsure, Word, split};

@@ -1,12 +1,13 @@
 //! `apply_patch`: changes of several files that happen together or not at all.
 
 use super::change::{Change, change_all};
+use super::consent::{Consent, Planned};
 use super::edit::diff;
 use super::hunks::apply_hunks;
 use super::media_type::{MediaType, SNIFFED, kind};
 use super::patch::{PatchedFile, parse_patch};
 use super::roots::{FileOptions, Problem, Settled, Space};
-use super::task::{Leave, with_space};
+use super::task::with_changes;
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolOutcome, TypedTool};
 use chitin_protocol::tool::ToolSpec;
@@ -61,9 +62,12 @@ impl TypedTool for ApplyPatchTool {
     ) -> Result<ToolOutcome, String> {
         let changes =
             parse_patch(&asked.input).map_err(|error| format!("Nothing was changed: {error}."))?;
-        with_space(context, &self.options, Leave::WhenDone, move |space, _| {
-            apply(space, changes)
-        })
+        with_changes(
+            context,
+            &self.options,
+            &self.spec.name,
+            move |space, consent| apply(space, changes.clone(), consent),
+        )
         .await
     }
 }
@@ -90,7 +94,11 @@ struct Files<'s> {
     touched: Vec<Touched<'s>>,
 }
 
-fn apply(space: &Space, changes: Vec<PatchedFile>) -> Result<ToolOutcome, Problem> {
+fn apply(
+    space: &Space,
+    changes: Vec<PatchedFile>,
+    consent: &Consent,
+) -> Result<ToolOutcome, Problem> {
     let mut files = Files {
         space,
         touched: Vec::new(),
@@ -99,6 +107,11 @@ fn apply(space: &Space, changes: Vec<PatchedFile>) -> Result<ToolOutcome, Proble
     for change in changes {
         told.push(files.take_in(change)?);
     }
+    consent.check(files.touched.iter().map(|file| Planned {
+        target: &file.change.target,
+        before: file.change.before.map(|_| file.old.as_slice()),
+        after: file.change.after.as_deref(),
+    }))?;
     let diffs: Vec<Value> = files
         .touched
         .iter()

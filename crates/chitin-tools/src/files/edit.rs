@@ -1,10 +1,11 @@
 //! `edit`: pieces of a file replaced by others.
 
 use super::change::{Change, change_all};
+use super::consent::{Consent, Planned};
 use super::media_type::{MediaType, SNIFFED, kind};
 use super::replace::{Occurrences, Replacement, replace};
 use super::roots::{FileOptions, Problem, Space};
-use super::task::{Leave, with_space};
+use super::task::with_changes;
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolOutcome, TypedTool};
 use chitin_protocol::tool::ToolSpec;
@@ -113,14 +114,22 @@ impl TypedTool for EditTool {
         if edits.is_empty() {
             return Err("`edits` is empty.".to_owned());
         }
-        with_space(context, &self.options, Leave::WhenDone, move |space, _| {
-            edit(space, &path, &edits)
-        })
+        with_changes(
+            context,
+            &self.options,
+            &self.spec.name,
+            move |space, consent| edit(space, &path, &edits, consent),
+        )
         .await
     }
 }
 
-fn edit(space: &Space, path: &str, edits: &[Replacement]) -> Result<ToolOutcome, Problem> {
+fn edit(
+    space: &Space,
+    path: &str,
+    edits: &[Replacement],
+    consent: &Consent,
+) -> Result<ToolOutcome, Problem> {
     let target = space.place(path)?.settle()?;
     let read = target.read()?;
     if let MediaType::Binary(what) | MediaType::Image(what) =
@@ -132,6 +141,11 @@ fn edit(space: &Space, path: &str, edits: &[Replacement]) -> Result<ToolOutcome,
     }
     let replaced = replace(&read.bytes, edits)
         .map_err(|problem| Problem::Other(format!("`{path}`, {problem}.")))?;
+    consent.check([Planned {
+        target: &target,
+        before: Some(&read.bytes),
+        after: Some(&replaced.bytes),
+    }])?;
     let details = json!({
         "path": path,
         "lines": replaced.lines,

@@ -1,7 +1,7 @@
 //! `list`: what is in a directory, or which files have names of a form.
 
 use super::roots::{FileOptions, Problem, RootedPath, Space};
-use super::task::{Leave, with_space};
+use super::task::with_space;
 use super::walk::{Go, Ignored, Walked, walk};
 use crate::output::{Controls, clean};
 use crate::schema::spec_on_file;
@@ -75,12 +75,9 @@ impl TypedTool for ListTool {
         context: &CallContext<'_>,
     ) -> Result<ToolOutcome, String> {
         let max_bytes = context.max_output_bytes;
-        with_space(
-            context,
-            &self.options,
-            Leave::Anytime,
-            move |space, cancel| list(space, &asked, max_bytes, cancel),
-        )
+        with_space(context, &self.options, move |space, cancel| {
+            list(space, &asked, max_bytes, cancel)
+        })
         .await
     }
 }

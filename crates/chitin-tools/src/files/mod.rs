@@ -6,6 +6,7 @@
 mod apply_patch;
 mod attachments;
 mod change;
+mod consent;
 mod edit;
 mod hunks;
 mod list;

@@ -2,7 +2,7 @@
 
 use super::media_type::{MediaType, SNIFFED, kind};
 use super::roots::{FileOptions, Problem, RootedPath};
-use super::task::{Leave, with_space};
+use super::task::with_space;
 use crate::output::{Controls, clean};
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
@@ -76,15 +76,10 @@ impl TypedTool for ReadTool {
         context: &CallContext<'_>,
     ) -> Result<ToolOutcome, String> {
         let max_bytes = context.max_output_bytes;
-        with_space(
-            context,
-            &self.options,
-            Leave::Anytime,
-            move |space, cancel| {
-                let place = space.place(&asked.path)?;
-                read(&place, &asked, &space.options, max_bytes, cancel)
-            },
-        )
+        with_space(context, &self.options, move |space, cancel| {
+            let place = space.place(&asked.path)?;
+            read(&place, &asked, &space.options, max_bytes, cancel)
+        })
         .await
     }
 }

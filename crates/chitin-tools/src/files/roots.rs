@@ -1,11 +1,13 @@
 //! Where files may be: the workspace, and the roots that the user opened besides.
 
+use super::consent::{GuardedChange, kind_of};
 use crate::rights::{GuestRights, MEMORY_NAMES, Rights, is_of_the_agent};
 use crate::tool::CallContext;
 use chitin_guard::{
     DirectoryEntry, DirectoryEntryKind, Fingerprint, Hardlinks, LinkPolicy, Oversized, ReadError,
     ReadPolicy, Root, WriteError,
 };
+use chitin_protocol::guarded_paths::GuardedKind;
 use chitin_protocol::nearest::nearest;
 use chitin_protocol::record::FileRefusal;
 use chitin_protocol::settings::FileToolSettings;
@@ -125,6 +127,8 @@ pub(super) struct Settled<'s> {
     pub(super) shown: String,
     /// What stands there.
     pub(super) found: Option<(DirectoryEntryKind, Fingerprint)>,
+    /// Set when the owner must approve a change.
+    pub(super) guarded: Option<GuardedKind>,
     pub(super) options: &'s FileOptions,
 }
 
@@ -169,6 +173,8 @@ pub(super) enum Problem {
     },
     #[error("Could not write `{path}`: {reason}.")]
     Write { path: String, reason: String },
+    #[error("the owner must approve this change.")]
+    NeedsOwner(Vec<GuardedChange>),
     #[error("{0}")]
     Other(String),
 }
@@ -344,18 +350,18 @@ impl<'s> RootedPath<'s> {
         } else {
             inside.join(missing)
         };
-        if self.guest.is_some() {
-            let path = self.root.real_path().join(&relative);
-            let of_workspace = path.strip_prefix(self.workspace.real_path());
-            if of_workspace.is_ok_and(is_of_the_agent) {
-                return Err(Problem::OnlyForOwner { path: self.shown });
-            }
+        let path = self.root.real_path().join(&relative);
+        let of_workspace = path.strip_prefix(self.workspace.real_path()).ok();
+        if self.guest.is_some() && of_workspace.is_some_and(is_of_the_agent) {
+            return Err(Problem::OnlyForOwner { path: self.shown });
         }
+        let guarded = kind_of(of_workspace.unwrap_or(&relative));
         Ok(Settled {
             root: self.root,
             relative,
             shown: self.shown,
             found: is_whole.then_some((end.kind, end.fingerprint)),
+            guarded,
             options: self.options,
         })
     }

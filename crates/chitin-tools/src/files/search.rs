@@ -3,7 +3,7 @@
 use super::list::name_pattern;
 use super::media_type::{MediaType, SNIFFED, kind};
 use super::roots::{FileOptions, Problem, RootedPath, Space};
-use super::task::{Leave, with_space};
+use super::task::with_space;
 use super::walk::{Go, Ignored, Walked, walk};
 use crate::output::{Controls, clean};
 use crate::schema::spec_on_file;
@@ -98,12 +98,9 @@ impl TypedTool for SearchTool {
         context: &CallContext<'_>,
     ) -> Result<ToolOutcome, String> {
         let max_bytes = context.max_output_bytes;
-        with_space(
-            context,
-            &self.options,
-            Leave::Anytime,
-            move |space, cancel| search(space, &asked, max_bytes, cancel),
-        )
+        with_space(context, &self.options, move |space, cancel| {
+            search(space, &asked, max_bytes, cancel)
+        })
         .await
     }
 }

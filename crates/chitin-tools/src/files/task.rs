@@ -1,24 +1,15 @@
 //! Work on files beside the runtime's own threads.
 
+use super::consent::{Consent, Petition};
 use super::roots::{FileOptions, Problem, Space, Surroundings};
-use crate::tool::{CallContext, ToolOutcome};
+use crate::tool::{Approval, ApprovalRequest, CallContext, ToolOutcome};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Whether a call may be left before its work is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leave {
-    /// It only looks: nobody minds when nobody waits for it.
-    Anytime,
-    /// It changes something: only when it is done is it known what.
-    WhenDone,
-}
-
-/// Runs work with the roots open. Safe to cancel; work that changes something is finished all the same.
+/// Runs work that only looks, with the roots open. Safe to cancel: nobody minds when nobody waits for it.
 pub(super) async fn with_space<Work>(
     context: &CallContext<'_>,
     options: &Arc<FileOptions>,
-    leave: Leave,
     work: Work,
 ) -> Result<ToolOutcome, String>
 where
@@ -27,27 +18,91 @@ where
     if context.cancel.is_cancelled() {
         return stopped();
     }
-    let (workspace, options) = (context.workspace.to_owned(), options.clone());
+    let cancel = context.cancel.clone();
+    let open = opening(context, options);
+    let task = tokio::task::spawn_blocking(move || work(&open()?, &cancel));
+    let result = tokio::select! {
+        result = task => result,
+        () = context.cancel.cancelled() => return stopped(),
+    };
+    result.map_or_else(|_| internal_error(), outcome_of)
+}
+
+/// Runs work that changes files. What the owner must approve is asked first, and then exactly that is done. Safe to cancel, but for
+/// work that has begun: only when it is done is it known what changed.
+pub(super) async fn with_changes<Work>(
+    context: &CallContext<'_>,
+    options: &Arc<FileOptions>,
+    tool: &str,
+    work: Work,
+) -> Result<ToolOutcome, String>
+where
+    Work: Fn(&Space, &Consent) -> Result<ToolOutcome, Problem> + Send + Sync + 'static,
+{
+    let work = Arc::new(work);
+    let mut consent = Consent::default();
+    loop {
+        if context.cancel.is_cancelled() {
+            return stopped();
+        }
+        let (open, doing) = (opening(context, options), Arc::clone(&work));
+        let was_asked = !consent.0.is_empty();
+        let task = tokio::task::spawn_blocking(move || doing(&open()?, &consent));
+        let wanted = match task.await {
+            Ok(Err(Problem::NeedsOwner(wanted))) => wanted,
+            Ok(result) => return outcome_of(result),
+            Err(_) => return internal_error(),
+        };
+        let petition = Petition::of(&wanted);
+        if was_asked {
+            return Err(format!(
+                "Nothing was changed: while the owner was asked to {}, something else changed it. Read it again.",
+                petition.what
+            ));
+        }
+        let request = ApprovalRequest {
+            session_key: context.session_key,
+            tool,
+            what: &petition.what,
+            why: petition.why,
+            diff: Some(&petition.diff),
+            pattern: Some(&petition.pattern),
+            covered_by: &|pattern| pattern == petition.pattern,
+        };
+        match context.approver.ask(request).await {
+            Approval::Once | Approval::Session | Approval::Always => consent = Consent(wanted),
+            refused @ (Approval::Denied(_) | Approval::Nobody(_)) => {
+                let (pattern, why) = (&petition.pattern, petition.why);
+                let refusal = refused.refusal();
+                let refusal = refusal.trim_end_matches('.');
+                return Err(format!(
+                    "{pattern} was not changed: {refusal}. {why} Do not try to change it in another way; tell the owner what you \
+                     would change, and why."
+                ));
+            }
+        }
+    }
+}
+
+/// Returns what opens the roots, on a thread that may wait.
+fn opening(
+    context: &CallContext<'_>,
+    options: &Arc<FileOptions>,
+) -> impl FnOnce() -> Result<Space, Problem> + Send + 'static {
+    let (workspace, options) = (context.workspace.to_owned(), Arc::clone(options));
     let surroundings = Surroundings {
         skill_roots: context.skill_roots.to_vec(),
         ..Surroundings::of(context)
     };
-    let cancel = context.cancel.clone();
-    let task = tokio::task::spawn_blocking(move || {
-        let space = Space::open(&workspace, &options, &surroundings)?;
-        work(&space, &cancel)
-    });
-    let result = match leave {
-        Leave::WhenDone => task.await,
-        Leave::Anytime => tokio::select! {
-            result = task => result,
-            () = context.cancel.cancelled() => return stopped(),
-        },
-    };
-    match result {
-        Ok(done) => done.map_err(|problem| problem.to_string()),
-        Err(_) => Err("Internal error in the tool.".to_owned()),
-    }
+    move || Space::open(&workspace, &options, &surroundings)
+}
+
+fn outcome_of(result: Result<ToolOutcome, Problem>) -> Result<ToolOutcome, String> {
+    result.map_err(|problem| problem.to_string())
+}
+
+fn internal_error() -> Result<ToolOutcome, String> {
+    Err("Internal error in the tool.".to_owned())
 }
 
 fn stopped() -> Result<ToolOutcome, String> {

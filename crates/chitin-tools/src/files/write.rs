@@ -1,8 +1,9 @@
 //! `write`: a whole file at once.
 
-use super::change::{created_parents, take_back_parents};
-use super::roots::FileOptions;
-use super::task::{Leave, with_space};
+use super::change::{Change, change_all, created_parents, take_back_parents};
+use super::consent::{Consent, Planned};
+use super::roots::{FileOptions, Problem, Settled};
+use super::task::with_changes;
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolOutcome, TypedTool};
 use chitin_protocol::tool::ToolSpec;
@@ -54,27 +55,48 @@ impl TypedTool for WriteTool {
         asked: Arguments,
         context: &CallContext<'_>,
     ) -> Result<ToolOutcome, String> {
-        with_space(context, &self.options, Leave::WhenDone, move |space, _| {
-            let settled = space.place(&asked.path)?.settle()?;
-            settled.check_writable()?;
-            let parents = created_parents(&settled)?;
-            let written = settled
-                .root
-                .replace(&settled.relative, asked.content.as_bytes());
-            if let Err(error) = written {
-                take_back_parents(&settled, &parents);
-                return Err(settled.problem(error));
-            }
-            let size = asked.content.len();
-            let (did, is_new) = match settled.found {
-                Some(_) => ("Replaced", false),
-                None => ("Made", true),
-            };
-            Ok(
-                ToolOutcome::text(format!("{did} `{}`: {size} bytes.", asked.path))
-                    .with_details(json!({"path": asked.path, "size": size, "isNew": is_new})),
-            )
-        })
+        with_changes(
+            context,
+            &self.options,
+            &self.spec.name,
+            move |space, consent| {
+                let settled = space.place(&asked.path)?.settle()?;
+                settled.check_writable()?;
+                let content = asked.content.as_bytes();
+                let is_new = settled.found.is_none();
+                if settled.guarded.is_some() {
+                    replace_guarded(settled, content, consent)?;
+                } else {
+                    let parents = created_parents(&settled)?;
+                    if let Err(error) = settled.root.replace(&settled.relative, content) {
+                        take_back_parents(&settled, &parents);
+                        return Err(settled.problem(error));
+                    }
+                }
+                let size = content.len();
+                let did = if is_new { "Made" } else { "Replaced" };
+                Ok(
+                    ToolOutcome::text(format!("{did} `{}`: {size} bytes.", asked.path))
+                        .with_details(json!({"path": asked.path, "size": size, "isNew": is_new})),
+                )
+            },
+        )
         .await
     }
+}
+
+/// Writes a file that the owner must approve a change of: exactly what was approved, over exactly what was shown.
+fn replace_guarded(settled: Settled<'_>, content: &[u8], consent: &Consent) -> Result<(), Problem> {
+    let read = settled.found.map(|_| settled.read()).transpose()?;
+    consent.check([Planned {
+        target: &settled,
+        before: read.as_ref().map(|read| read.bytes.as_slice()),
+        after: Some(content),
+    }])?;
+    change_all(&[Change {
+        target: settled,
+        before: read.map(|read| (read.fingerprint, read.mode)),
+        after: Some(content.to_vec()),
+        mode: None,
+    }])
 }

@@ -2,7 +2,7 @@
 
 use chitin_protocol::settings::{ApprovalSetting, ExecSettings};
 use chitin_tools::approval::{ApprovalRules, CommandDecision, Gate, Held, Question};
-use chitin_tools::{Approval, Approver};
+use chitin_tools::{Approval, ApprovalRequest, Approver};
 use chitin_workspace::extensions::permissions;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -250,7 +250,10 @@ fn the_file_of_the_workspace_denies_too() {
 struct Answers(Mutex<Vec<Approval>>, Mutex<Vec<String>>);
 
 impl Approver for Answers {
-    fn ask<'a>(&'a self, tool: &'a str, what: &'a str, why: &'a str) -> BoxFuture<'a, Approval> {
+    fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
+        let ApprovalRequest {
+            tool, what, why, ..
+        } = request;
         self.1.lock().unwrap().push(format!("{tool}|{what}|{why}"));
         let answer = self.0.lock().unwrap().remove(0);
         async move { answer }.boxed()
@@ -262,10 +265,10 @@ async fn somebody_is_asked_and_the_answer_counts() {
     let gate = Gate::new(rules(Some(ApprovalSetting::Ask), &["ls"], &[]));
     let answers = Answers(
         Mutex::new(vec![
-            Approval::Denied,
+            Approval::Denied(Some("not today".to_owned())),
             Approval::Once,
             Approval::Always,
-            Approval::Nobody,
+            Approval::Nobody(None),
         ]),
         Mutex::default(),
     );
@@ -280,10 +283,12 @@ async fn somebody_is_asked_and_the_answer_counts() {
     let admit = async |command| gate.admit(question(command), &answers).await;
     assert!(admit("ls").await.is_ok());
     let denied = admit("make\n\u{1b}[2Jx \u{202e}").await.unwrap_err();
-    assert!(denied.contains("the user denied it"), "{denied}");
+    assert!(
+        denied.contains("the user denied it and said: not today."),
+        "{denied}"
+    );
     assert!(admit("make a").await.is_ok());
     assert!(admit("make a").await.is_ok());
-    assert!(admit("make a").await.is_ok(), "remembered");
     let nobody = admit("make b").await.unwrap_err();
     assert!(nobody.contains("`exec.allow`"), "{nobody}");
     let asked = answers.1.lock().unwrap().clone();
@@ -296,20 +301,31 @@ async fn somebody_is_asked_and_the_answer_counts() {
 }
 
 #[tokio::test]
-async fn always_asking_does_not_remember() {
-    let gate = Gate::new(rules(Some(ApprovalSetting::AlwaysAsk), &["ls"], &[]));
-    let answers = Answers(
-        Mutex::new(vec![Approval::Always, Approval::Denied]),
-        Mutex::default(),
-    );
+async fn always_asking_offers_no_answer_for_good() {
+    struct Patterns(Mutex<Vec<Option<String>>>);
+    impl Approver for Patterns {
+        fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
+            let pattern = request.pattern.map(str::to_owned);
+            self.0.lock().unwrap().push(pattern);
+            async { Approval::Always }.boxed()
+        }
+    }
     let environment = BTreeMap::new();
     let question = Question {
         tool: "exec",
-        command: "ls",
+        command: "make",
         environment: &environment,
         workdir: None,
         held: Held::Firmly,
     };
-    assert!(gate.admit(question, &answers).await.is_ok());
-    assert!(gate.admit(question, &answers).await.is_err());
+    let patterns = Patterns(Mutex::default());
+    for approvals in [ApprovalSetting::AlwaysAsk, ApprovalSetting::Ask] {
+        let gate = Gate::new(rules(Some(approvals), &["ls"], &[]));
+        assert!(gate.admit(question, &patterns).await.is_ok());
+    }
+    let patterns = patterns.0.lock().unwrap();
+    assert!(
+        patterns[0].is_none() && patterns[1].is_some(),
+        "{patterns:?}"
+    );
 }

@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Nobody;
 
 impl Approver for Nobody {
-    fn ask<'a>(&'a self, _: &'a str, _: &'a str, _: &'a str) -> BoxFuture<'a, Approval> {
-        async { Approval::Nobody }.boxed()
+    fn ask<'a>(&'a self, _: chitin_tools::ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
+        async { Approval::Nobody(None) }.boxed()
     }
 }
 

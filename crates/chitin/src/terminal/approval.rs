@@ -3,7 +3,7 @@
 use super::gate::Gate;
 use super::interrupt::Presses;
 use crate::printer::Paint;
-use chitin_tools::{Approval, Approver};
+use chitin_tools::{Approval, ApprovalRequest, Approver};
 use futures_util::future::BoxFuture;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, OwnedFd};
@@ -18,8 +18,10 @@ const LOOK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
-/// Nobody needs more bytes to say yes or no.
-const LONGEST_ANSWER: usize = 256;
+/// Nobody needs more bytes to say yes, or no and why.
+const LONGEST_ANSWER: usize = 2048;
+/// How many lines of a diff are shown.
+const MOST_DIFF_LINES: usize = 60;
 
 /// Asks at the terminal. Says [`Approval::Nobody`] where there is none, or where this process may not read from it.
 #[derive(Debug)]
@@ -40,19 +42,21 @@ impl TerminalApprover {
 }
 
 impl Approver for TerminalApprover {
-    fn ask<'a>(&'a self, tool: &'a str, what: &'a str, why: &'a str) -> BoxFuture<'a, Approval> {
+    fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             let Some(terminal) = terminal() else {
-                return Approval::Nobody;
+                return Approval::Nobody(None);
             };
             let _closed = self.gate.close().await;
-            let question = question(tool, what, why, self.paint);
+            let question = question(&request, self.paint);
+            let offers = Offers::of(&request);
             let wanted = Wanted::default();
             let still = Arc::clone(&wanted.0);
-            let answer = tokio::task::spawn_blocking(move || ask_on(&terminal, &question, &still));
+            let answer =
+                tokio::task::spawn_blocking(move || ask_on(&terminal, &question, offers, &still));
             tokio::select! {
-                answer = answer => answer.unwrap_or(Approval::Denied),
-                () = self.presses.next() => Approval::Denied,
+                answer = answer => answer.unwrap_or(Approval::Denied(None)),
+                () = self.presses.next() => Approval::Denied(None),
             }
         })
     }
@@ -86,10 +90,10 @@ fn terminal() -> Option<OwnedFd> {
 }
 
 /// Asks, and reads one line. Keys that were pressed before the question are no answer to it.
-fn ask_on(terminal: &impl AsFd, question: &str, wanted: &AtomicBool) -> Approval {
+fn ask_on(terminal: &impl AsFd, question: &str, offers: Offers, wanted: &AtomicBool) -> Approval {
     let _ = rustix::termios::tcflush(terminal, rustix::termios::QueueSelector::IFlush);
     if write_all(terminal, question.as_bytes()).is_err() {
-        return Approval::Nobody;
+        return Approval::Nobody(None);
     }
     let mut line = Vec::new();
     while wanted.load(Ordering::Acquire) {
@@ -97,21 +101,21 @@ fn ask_on(terminal: &impl AsFd, question: &str, wanted: &AtomicBool) -> Approval
         match poll(&mut waiting, Some(&LOOK)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => continue,
             Ok(_) => {}
-            Err(_) => return Approval::Nobody,
+            Err(_) => return Approval::Nobody(None),
         }
         let mut bytes = [0; 64];
         match rustix::io::read(terminal, &mut bytes) {
-            Ok(0) => return Approval::Denied,
+            Ok(0) => return Approval::Denied(None),
             Ok(length) => line.extend_from_slice(&bytes[..length]),
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => continue,
-            Err(_) => return Approval::Nobody,
+            Err(_) => return Approval::Nobody(None),
         }
         if line.contains(&b'\n') || line.len() > LONGEST_ANSWER {
-            return answer(&String::from_utf8_lossy(&line));
+            return answer(&String::from_utf8_lossy(&line), offers);
         }
     }
     let _ = write_all(terminal, b"\n");
-    Approval::Denied
+    Approval::Denied(None)
 }
 
 fn write_all(terminal: &impl AsFd, mut bytes: &[u8]) -> rustix::io::Result<()> {
@@ -128,31 +132,82 @@ fn write_all(terminal: &impl AsFd, mut bytes: &[u8]) -> rustix::io::Result<()> {
 /// Asks whether something may be done, if somebody sits at the terminal; everything that is not clearly a yes is a no.
 pub(crate) fn confirmed(question: &str) -> bool {
     terminal().is_some_and(|terminal| {
-        let answer = ask_on(&terminal, question, &AtomicBool::new(true));
-        matches!(answer, Approval::Once | Approval::Always)
+        let wanted = AtomicBool::new(true);
+        ask_on(&terminal, question, Offers::OnceOnly, &wanted) == Approval::Once
     })
 }
 
-/// Everything that is not clearly a yes is a no.
-fn answer(line: &str) -> Approval {
-    match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Approval::Once,
-        "a" | "always" => Approval::Always,
-        _ => Approval::Denied,
+/// Whether an answer can be remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Offers {
+    OnceOnly,
+    All,
+}
+
+impl Offers {
+    const fn of(request: &ApprovalRequest<'_>) -> Self {
+        match request.pattern {
+            Some(_) => Self::All,
+            None => Self::OnceOnly,
+        }
     }
 }
 
-fn question(tool: &str, what: &str, why: &str, paint: Paint) -> String {
+/// Everything that is not clearly a yes is a no; what stands behind a no is the reason.
+fn answer(line: &str, offers: Offers) -> Approval {
+    let line = line.trim();
+    match (line.to_lowercase().as_str(), offers) {
+        ("y" | "yes", _) => return Approval::Once,
+        ("s" | "session", Offers::All) => return Approval::Session,
+        ("a" | "always", Offers::All) => return Approval::Always,
+        _ => {}
+    }
+    let (word, reason) = line.split_once([' ', ',', ':']).unwrap_or((line, ""));
+    let is_no = matches!(word.to_lowercase().as_str(), "n" | "no");
+    let reason = if is_no { reason } else { line };
+    let reason = reason.trim_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ':'));
+    // A slip of a key is no reason.
+    let reason = Some(reason).filter(|reason| reason.chars().count() > 2);
+    Approval::Denied(reason.map(escaped))
+}
+
+fn question(request: &ApprovalRequest<'_>, paint: Paint) -> String {
     let mut text = format!(
         "{} `{}` wants your permission:\n",
         paint.warn("?"),
-        escaped(tool)
+        escaped(request.tool)
     );
-    let _ = writeln!(text, "    {}", paint.bold(&escaped(what)));
-    if !why.trim().is_empty() {
-        let _ = writeln!(text, "  {}", paint.dim(&escaped(why)));
+    let _ = writeln!(text, "    {}", paint.bold(&escaped(request.what)));
+    if let Some(diff) = request.diff {
+        let lines: Vec<&str> = diff.lines().collect();
+        for line in lines.iter().take(MOST_DIFF_LINES) {
+            let _ = writeln!(text, "    {}", escaped(line));
+        }
+        if let Some(more) = lines
+            .len()
+            .checked_sub(MOST_DIFF_LINES)
+            .filter(|more| *more > 0)
+        {
+            let _ = writeln!(text, "    {}", paint.dim(&format!("… {more} more lines")));
+        }
     }
-    text.push_str("  [y]es once / [a]lways / [N]o: ");
+    if !request.why.trim().is_empty() {
+        let _ = writeln!(text, "  {}", paint.dim(&escaped(request.why)));
+    }
+    match request.pattern {
+        Some(pattern) => {
+            let _ = writeln!(
+                text,
+                "  [y]es once / for this [s]ession / [a]lways for {}",
+                match pattern.strip_prefix('=') {
+                    Some(_) => "exactly this".to_owned(),
+                    None => escaped(pattern),
+                }
+            );
+        }
+        None => text.push_str("  [y]es once\n"),
+    }
+    text.push_str("  or [N]o, and why: ");
     text
 }
 
@@ -202,16 +257,26 @@ mod tests {
     fn only_what_is_typed_after_the_question_answers_it() {
         for (typed, meant) in [
             ("y\n", Approval::Once),
+            ("s\n", Approval::Session),
+            (
+                "no, use trash\n",
+                Approval::Denied(Some("use trash".to_owned())),
+            ),
+            (
+                "never do this\n",
+                Approval::Denied(Some("never do this".to_owned())),
+            ),
             ("ALWAYS\n", Approval::Always),
-            ("\n", Approval::Denied),
-            ("yikes\n", Approval::Denied),
-            ("\u{4}", Approval::Denied),
+            ("\n", Approval::Denied(None)),
+            ("yikes\n", Approval::Denied(Some("yikes".to_owned()))),
+            ("\u{4}", Approval::Denied(None)),
         ] {
             let (user, program) = pair();
             write_all(&user, b"y\n").unwrap();
             std::thread::scope(|threads| {
                 let wanted = AtomicBool::new(true);
-                let asked = threads.spawn(move || ask_on(&program, "Shall I? ", &wanted));
+                let asked =
+                    threads.spawn(move || ask_on(&program, "Shall I? ", Offers::All, &wanted));
                 read_until(&user, "Shall I? ");
                 std::thread::sleep(std::time::Duration::from_millis(20));
                 assert!(
@@ -229,23 +294,28 @@ mod tests {
         let (_user, program) = pair();
         let wanted = Wanted::default();
         let still = Arc::clone(&wanted.0);
-        let asked = std::thread::spawn(move || ask_on(&program, "Shall I? ", &still));
+        let asked = std::thread::spawn(move || ask_on(&program, "Shall I? ", Offers::All, &still));
         drop(wanted);
-        assert_eq!(asked.join().unwrap(), Approval::Denied);
+        assert_eq!(asked.join().unwrap(), Approval::Denied(None));
     }
 
     #[test]
     fn a_command_is_shown_to_the_last_character() {
         let what = "rm -rf /\u{202e}txt.\u{1b}[2K\r# harmless\u{200b}\n é";
+        let request = ApprovalRequest {
+            session_key: "agent:main:main",
+            tool: "exec",
+            what,
+            why: "PERMISSIONS.md: ask first",
+            diff: Some("-old\u{1b}[2K\n+new"),
+            pattern: Some("make *"),
+            covered_by: &|_| false,
+        };
         assert_eq!(
-            question(
-                "exec",
-                what,
-                "PERMISSIONS.md: ask first",
-                Paint::forced(false)
-            ),
-            "? `exec` wants your permission:\n    rm -rf /\\u{202e}txt.\\u{1b}[2K\\r# harmless\\u{200b}\\n é\n  \
-             PERMISSIONS.md: ask first\n  [y]es once / [a]lways / [N]o: "
+            question(&request, Paint::forced(false)),
+            "? `exec` wants your permission:\n    rm -rf /\\u{202e}txt.\\u{1b}[2K\\r# harmless\\u{200b}\\n é\n    \
+             -old\\u{1b}[2K\n    +new\n  PERMISSIONS.md: ask first\n  [y]es once / for this [s]ession / [a]lways for make *\n  \
+             or [N]o, and why: "
         );
     }
 }

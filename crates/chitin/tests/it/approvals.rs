@@ -1,0 +1,251 @@
+//! What the owner is asked before it happens: changes of guardrail files, at a terminal and where nobody sits.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "files are looked at between the steps"
+)]
+
+use crate::run::{Talk, text};
+use crate::serve::{Serving, place};
+use chitin_test::model_server::Format;
+use chitin_test::needs;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How a question ends.
+const QUESTION: &str = "and why: ";
+const RULES: &str = "message-length: 4000\n";
+
+fn call(name: &str, arguments: Value) -> Value {
+    json!({"name": name, "arguments": arguments})
+}
+
+/// An agent with a rule, and a model that calls tools and then says something.
+fn agent(calls: Value) -> Talk {
+    let script = [
+        json!({"toolCalls": calls}),
+        json!({"times": 0, "text": "Well."}),
+    ];
+    let talk = Talk::new(Format::Anthropic, &script);
+    talk.env.files([("PERMISSIONS.md", RULES)]);
+    talk
+}
+
+/// What the tools of the first reply said, as the model read it.
+fn results(talk: &Talk) -> Vec<String> {
+    let request = talk.server.requests()[1].json();
+    let last = request["messages"].as_array().unwrap().last().unwrap();
+    let blocks = last["content"].as_array().unwrap().iter();
+    let results = blocks.filter(|block| block["type"] == "tool_result");
+    results.map(|block| block["content"].to_string()).collect()
+}
+
+/// `chitin run` at a terminal where somebody sits.
+struct Terminal {
+    process: Child,
+    keys: ChildStdin,
+    shown: Arc<Mutex<String>>,
+}
+
+impl Terminal {
+    fn run(talk: &Talk, words: &str) -> Self {
+        let (program, workspace) = (env!("CARGO_BIN_EXE_chitin"), talk.env.workspace());
+        let line = format!("'{program}' run '{}' -m '{words}'", workspace.display());
+        let mut process = Command::new("script")
+            .args(["-qefc", &line, "/dev/null"])
+            .current_dir(talk.env.path())
+            .env_clear()
+            .env("HOME", talk.env.home())
+            .env("PATH", "/usr/bin:/bin")
+            .env("SHELL", "/bin/sh")
+            .env("TERM", "dumb")
+            .env("CHITIN_WORKSPACE", &workspace)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let shown: Arc<Mutex<String>> = Arc::default();
+        let (mut out, showing) = (process.stdout.take().unwrap(), Arc::clone(&shown));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(length @ 1..) = out.read(&mut bytes) {
+                showing.lock().unwrap().push_str(&text(&bytes[..length]));
+            }
+        });
+        Self {
+            keys: process.stdin.take().unwrap(),
+            process,
+            shown,
+        }
+    }
+
+    fn wait_for(&self, what: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let shown = self.shown.lock().unwrap().clone();
+            if shown.contains(what) {
+                return shown;
+            }
+            assert!(began.elapsed() < PATIENCE, "{what}: {shown}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Answers a question, and waits for the end.
+    fn answer(mut self, line: &str) -> String {
+        self.wait_for(QUESTION);
+        writeln!(self.keys, "{line}").unwrap();
+        self.wait_for("Well.");
+        drop(self.keys);
+        self.process.wait().unwrap();
+        self.shown.lock().unwrap().clone()
+    }
+}
+
+fn new_rules() -> Value {
+    json!([call(
+        "edit",
+        json!({"path": "PERMISSIONS.md", "old_text": "4000", "new_text": "9999"})
+    )])
+}
+
+#[test]
+fn at_a_terminal_the_owner_sees_the_change_of_a_guardrail_file_and_decides() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    let talk = agent(new_rules());
+    let shown = Terminal::run(&talk, "Relax.").answer("y");
+    for part in [
+        "change `PERMISSIONS.md`",
+        "-message-length: 4000",
+        "+message-length: 9999",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(
+        talk.env.read("workspace/PERMISSIONS.md"),
+        "message-length: 9999\n"
+    );
+
+    let talk = agent(new_rules());
+    Terminal::run(&talk, "Relax.").answer("no, ask me on Monday");
+    assert_eq!(talk.env.read("workspace/PERMISSIONS.md"), RULES);
+    let said = &results(&talk)[0];
+    assert!(
+        said.contains("the user denied it and said: ask me on Monday"),
+        "{said}"
+    );
+}
+
+/// Every way to a guarded file that a file tool knows.
+fn attempts() -> Vec<Value> {
+    let patch = |text: &str| {
+        let input = format!("*** Begin Patch\n{text}\n*** End Patch");
+        call("apply_patch", json!({"input": input}))
+    };
+    let mut attempts: Vec<Value> = [
+        "PERMISSIONS.md",
+        "./permissions.md",
+        "sub/../PERMISSIONS.md",
+        "rules",
+        "MCP.md",
+        "RUNTIME.md",
+        "CHANNELS.md",
+        "SKILLS.md",
+        "chitin.json5",
+        ".git/config",
+        ".git/hooks/post-checkout",
+        "sub/.git/config",
+        "away/config",
+        ".envrc",
+        ".vscode/tasks.json",
+        ".idea/workspace.xml",
+    ]
+    .iter()
+    .map(|path| call("write", json!({"path": path, "content": "x"})))
+    .collect();
+    attempts.push(new_rules()[0].clone());
+    attempts.push(patch("*** Delete File: PERMISSIONS.md"));
+    attempts.push(patch(
+        "*** Update File: PERMISSIONS.md\n*** Move to: old.txt\n@@\n-message-length: 4000\n+x",
+    ));
+    attempts.push(patch(
+        "*** Update File: board.md\n*** Move to: MCP.md\n@@\n-oak: 3\n+oak: 4",
+    ));
+    attempts.push(patch(
+        "*** Add File: harmless.txt\n+x\n*** Add File: .git/hooks/pre-commit\n+x",
+    ));
+    attempts
+}
+
+fn guarded() -> Talk {
+    let talk = agent(json!(attempts()));
+    talk.env.files([(".git/config", "[core]\n")]);
+    talk.env.link("workspace/rules", "PERMISSIONS.md");
+    talk.env.link("workspace/away", ".git");
+    talk
+}
+
+fn assert_untouched(talk: &Talk) {
+    let results = results(talk);
+    assert_eq!(results.len(), attempts().len());
+    for (attempt, result) in attempts().iter().zip(&results) {
+        let says = "it needs the owner's approval, and there is nobody to ask";
+        assert!(result.contains(says), "{attempt}: {result}");
+    }
+    assert_eq!(talk.env.read("workspace/PERMISSIONS.md"), RULES);
+    assert_eq!(talk.env.read("workspace/.git/config"), "[core]\n");
+    assert!(talk.env.read("workspace/board.md").contains("oak: 3"));
+    for path in [
+        "MCP.md",
+        ".envrc",
+        ".vscode",
+        ".git/hooks",
+        "harmless.txt",
+        "permissions.md",
+    ] {
+        assert!(!talk.env.workspace().join(path).exists(), "{path}");
+    }
+}
+
+#[test]
+fn where_nobody_can_be_asked_guardrail_files_stay_and_model_and_user_are_told() {
+    let talk = guarded();
+    let output = talk.say("Relax.");
+    assert!(output.status.success());
+    let said = text(&output.stderr);
+    assert!(said.contains("change `PERMISSIONS.md`"), "{said}");
+    assert!(said.contains("nobody to ask"), "{said}");
+    assert_untouched(&talk);
+}
+
+#[test]
+fn a_server_that_nobody_watches_changes_no_guardrail_file() {
+    let talk = guarded();
+    let serving = Serving::start(&talk, &[]);
+    let body = json!({"text": "Relax.", "from": place("yard"), "wait": true});
+    let (status, ended) = serving.ask("POST", "/api/messages", Some(&body));
+    assert_eq!((status, &ended["text"]), (200, &json!("Well.")), "{ended}");
+    assert_untouched(&talk);
+}
+
+#[test]
+fn files_that_only_look_like_guardrails_are_written_unasked() {
+    let paths = [
+        "docs/PERMISSIONS.md",
+        ".gitignore",
+        ".github/workflows/x.yml",
+        "notes/config",
+    ];
+    let calls = paths.map(|path| call("write", json!({"path": path, "content": "x"})));
+    let talk = agent(json!(calls));
+    talk.answer("Write.");
+    for path in paths {
+        assert_eq!(talk.env.read(&format!("workspace/{path}")), "x", "{path}");
+    }
+}
