@@ -11,6 +11,7 @@ use exact::{Exact, ExactStream};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use shapes::ShapeStream;
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// What stands in the place of a secret.
@@ -27,9 +28,16 @@ pub const SHORTEST_SECRET: usize = 6;
 /// let redactor = Redactor::new(["s3cr3t-value".into()]);
 /// assert_eq!(redactor.redact("key: s3cr3t-value."), "key: [redacted].");
 /// ```
-#[derive(Debug, Default, Clone)]
+#[derive(Default, Clone)]
 pub struct Redactor {
     exact: Arc<RwLock<Arc<Exact>>>,
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let exact = self.known();
+        f.debug_struct("Redactor").field("exact", &exact).finish()
+    }
 }
 
 impl Redactor {

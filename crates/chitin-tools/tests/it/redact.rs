@@ -190,6 +190,10 @@ proptest! {
             }
         }
         prop_assert_eq!(whole, redacted);
+        let mut known = redactor.known_stream();
+        let mut shown: String = text.split_inclusive(' ').map(|piece| known.push(piece)).collect();
+        shown.push_str(&known.finish());
+        prop_assert_eq!(shown, redactor.redact_known(&text));
     }
 
     #[test]
