@@ -24,7 +24,7 @@ pub(crate) struct Caller {
     /// Which of our addresses was asked.
     pub(crate) local: IpAddr,
     /// The room that the connection takes.
-    pub(crate) _seat: Arc<Seat>,
+    pub(crate) seat: Arc<Seat>,
 }
 
 /// Answers a request, whatever it is.
@@ -91,6 +91,10 @@ fn admit(
         // Whoever has no token learns nothing about what there is.
         Err(_) => true,
     };
+    // Whoever shows it keeps the connection, whatever was asked.
+    if auth::has_token(headers) && shared.auth.lets_in(headers) {
+        caller.seat.is_known();
+    }
     if token {
         authorize(shared, caller, request, route.as_ref().ok())?;
     }
@@ -141,6 +145,7 @@ fn authorize(
     // A cookie that is too old is no attempt to guess: names like these are not found by trying.
     let csrf = shared.logins.csrf(name, shared.now());
     let csrf = csrf.ok_or_else(unauthorized)?;
+    caller.seat.is_known();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let needs = match route {
         Some(Route::Operation(operation, _)) if operation.endpoint == Endpoint::Socket => {

@@ -4,6 +4,7 @@ use crate::answer::{Caller, answer};
 use crate::phase::Phase;
 use crate::shared::Shared;
 use crate::stall::Stall;
+use crate::strangers::StrangerSeat;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -25,6 +26,7 @@ pub(crate) async fn serve(
     peer: SocketAddr,
     shared: Arc<Shared>,
     room: OwnedSemaphorePermit,
+    stranger: StrangerSeat,
 ) {
     // Events are small and wanted at once.
     let _ = stream.set_nodelay(true);
@@ -34,7 +36,7 @@ pub(crate) async fn serve(
     let caller = Caller {
         address: peer.ip(),
         local: local.ip(),
-        _seat: Arc::new(Seat::take(&shared, room)),
+        seat: Arc::new(Seat::take(&shared, room, stranger)),
     };
     let limits = &shared.limits;
     let io = TokioIo::new(Stall::new(stream, limits.stall_time));
@@ -42,7 +44,12 @@ pub(crate) async fn serve(
     let service = service_fn(|request| {
         asked.notify_one();
         let (shared, caller) = (Arc::clone(&shared), caller.clone());
-        async move { Ok::<_, Infallible>(answer(shared, caller, request).await) }
+        async move {
+            caller.seat.stranger.set_busy(true);
+            let answer = answer(shared, caller.clone(), request).await;
+            caller.seat.stranger.set_busy(false);
+            Ok::<_, Infallible>(answer)
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -71,15 +78,22 @@ pub(crate) async fn serve(
 pub(crate) struct Seat {
     shared: Arc<Shared>,
     _room: OwnedSemaphorePermit,
+    stranger: StrangerSeat,
 }
 
 impl Seat {
-    fn take(shared: &Arc<Shared>, room: OwnedSemaphorePermit) -> Self {
+    fn take(shared: &Arc<Shared>, room: OwnedSemaphorePermit, stranger: StrangerSeat) -> Self {
         shared.connections.fetch_add(1, Ordering::Relaxed);
         Self {
             shared: Arc::clone(shared),
             _room: room,
+            stranger,
         }
+    }
+
+    /// Notes that the token was shown: from now on the connection keeps its room.
+    pub(crate) fn is_known(&self) {
+        self.stranger.leave();
     }
 }
 

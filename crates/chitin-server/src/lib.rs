@@ -47,6 +47,7 @@ mod settings;
 mod shared;
 mod socket;
 mod stall;
+mod strangers;
 mod web;
 mod webhook;
 pub mod workspace_api;

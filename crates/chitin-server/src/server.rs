@@ -8,6 +8,7 @@ use crate::metrics;
 use crate::phase::Phase;
 use crate::settings::{BindError, ServerSettings};
 use crate::shared::Shared;
+use crate::strangers::Strangers;
 use chitin_gateway::{Gateway, Topic};
 use hyper::StatusCode;
 use std::future::Future;
@@ -162,21 +163,31 @@ impl Bound {
 /// Accepts connections for ever. The listener is gone when this is dropped.
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let room = Arc::new(Semaphore::new(shared.limits.connections));
+    let strangers = Arc::new(Strangers::new(shared.limits.strangers));
     loop {
         let Ok((stream, peer)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };
-        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
+        let mut permit = Arc::clone(&room).try_acquire_owned().ok();
+        if permit.is_none() && strangers.make_room() {
+            // Its connection ends in a moment.
+            let waiting = tokio::time::timeout(PAUSE, Arc::clone(&room).acquire_owned());
+            permit = waiting.await.ok().and_then(Result::ok);
+        }
+        let Some(permit) = permit else {
             refuse(&stream);
             continue;
         };
-        let serving = connection::serve(stream, peer, Arc::clone(&shared), permit);
+        let seat = strangers.seat(peer.ip());
+        let gone = seat.cut.clone();
+        let serving = connection::serve(stream, peer, Arc::clone(&shared), permit, seat);
         let cut = shared.cut.clone();
         shared.tasks.spawn(async move {
             tokio::select! {
                 () = serving => {}
                 () = cut.cancelled() => {}
+                () = gone.cancelled() => {}
             }
         });
     }

@@ -55,6 +55,8 @@ pub struct Limits {
     pub keep_alive: Duration,
     /// The most connections at once.
     pub connections: usize,
+    /// The most connections at once that have shown no token. Beyond it the oldest of them ends.
+    pub strangers: usize,
     /// The most streams, sockets and waiting requests at once.
     pub streams: usize,
     /// The most topics that one WebSocket listens to.
@@ -81,6 +83,7 @@ impl Default for Limits {
             stall_time: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
             connections: 1024,
+            strangers: 256,
             streams: 768,
             topics: 64,
             request_burst: 4_000,

@@ -28,6 +28,8 @@ pub fn server_settings(
     }
     if let Some(connections) = said.max_connections {
         limits.connections = connections as usize;
+        // Most of the room is for those who have shown the token.
+        limits.strangers = limits.strangers.min(limits.connections.div_ceil(4));
         limits.streams = connections as usize;
     }
     if let Some(requests) = said.requests_per_minute {

@@ -6,7 +6,7 @@ use chitin_server::{BindError, Reach, Server, ServerSettings};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::test]
 async fn without_the_token_nobody_learns_anything() {
@@ -223,6 +223,44 @@ async fn too_many_connections_and_requests_are_told_so() {
     assert_eq!(refused.header("retry-after"), Some("1"));
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     assert_eq!(first.ask("GET", "/health", &[], "").await.status, 200);
+}
+
+#[tokio::test]
+async fn connections_that_show_no_token_keep_nobody_out() {
+    let served = Served::with(Setting::default(), |limits| {
+        limits.connections = 48;
+        limits.strangers = 12;
+    });
+    let mut owner = served.connect().await;
+    assert_eq!(owner.ask("GET", "/api/status", &[], "").await.status, 200);
+    let mut half_open = Vec::new();
+    for i in 0..200 {
+        let mut stranger = tokio::net::TcpStream::connect(served.address)
+            .await
+            .unwrap();
+        // Some say nothing, some begin and never end.
+        if i % 2 == 0 {
+            stranger
+                .write_all(b"GET /api/status HTTP/1.1\r\nhost:")
+                .await
+                .unwrap();
+        }
+        half_open.push(stranger);
+    }
+    // A new connection of the owner, and the old one.
+    let mut newcomer = served.connect().await;
+    assert_eq!(
+        newcomer.ask("GET", "/api/status", &[], "").await.status,
+        200
+    );
+    assert_eq!(owner.ask("GET", "/api/status", &[], "").await.status, 200);
+    // The first of the crowd are gone, the last wait on.
+    let mut byte = [0; 1];
+    let first = tokio::time::timeout(Duration::from_secs(5), half_open[0].read(&mut byte));
+    assert!(!matches!(first.await.unwrap(), Ok(1)));
+    let last = half_open.last_mut().unwrap();
+    let last = tokio::time::timeout(Duration::from_millis(200), last.read(&mut byte));
+    assert!(last.await.is_err());
 }
 
 #[tokio::test]

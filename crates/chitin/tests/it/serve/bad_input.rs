@@ -54,3 +54,30 @@ fn an_address_that_others_reach_must_be_allowed_and_a_workspace_must_be_there() 
     let said = text(&open.stderr) + &text(&odd.stderr) + &text(&gone.stderr);
     insta::assert_snapshot!(talk.env.redact(&said));
 }
+
+#[test]
+fn any_number_of_connections_without_the_token_keeps_nobody_out() {
+    use std::io::Write;
+    use std::net::TcpStream;
+    // Both ends of each are descriptors of some process.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let count = limit
+        .map_or(1500, |limit| limit.saturating_sub(200))
+        .min(1500);
+    let talk = Talk::new(Format::Anthropic, &[json!({"times": 0, "text": "Here."})]);
+    let serving = Serving::start(&talk, &[]);
+    let mut crowd = Vec::new();
+    for i in 0..count {
+        let mut stranger = TcpStream::connect(&serving.address).unwrap();
+        if i % 2 == 0 {
+            let _ = stranger.write_all(b"GET /api/status HTTP/1.1\r\nhost:");
+        }
+        crowd.push(stranger);
+    }
+    for _ in 0..3 {
+        assert_eq!(serving.ask("GET", "/api/status", None).0, 200);
+    }
+    let body = json!({"text": "Still there?", "from": place("yard"), "wait": true});
+    let (status, done) = serving.ask("POST", "/api/messages", Some(&body));
+    assert_eq!((status, done["text"].as_str()), (200, Some("Here.")));
+}
