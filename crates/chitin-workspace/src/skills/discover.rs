@@ -11,6 +11,7 @@ use chitin_guard::{DirectoryEntryKind, LinkPolicy, ReadError, Root};
 use chitin_protocol::record::FileRefusal;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::path::Path;
 
 /// What a caller may set aside of a contract and of configuration.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -127,7 +128,9 @@ pub fn discover(
             directories: &directories,
             problems: &mut problems,
         };
-        if leaves_workspace(&root, places) {
+        // What is judged is what is open, so nothing that takes its place afterwards is read.
+        let opened = scan::open_root(&root.directory, &mut context);
+        if leaves_workspace(&root, opened.as_ref(), places) {
             let (severity, message) = match rules.linked_roots {
                 LinkedRoots::Followed => (
                     ProblemSeverity::Warning,
@@ -143,8 +146,10 @@ pub fn discover(
                 continue;
             }
         }
-        let found = scan::scan_root(&root.directory, &mut context);
-        for skill in found {
+        let Some(opened) = opened else {
+            continue;
+        };
+        for skill in scan::scan_root(&opened, &mut context) {
             merged.add(skill);
         }
     }
@@ -174,7 +179,7 @@ pub fn discover(
 const ROOT_OUTSIDE: &str = "root-outside-workspace";
 
 /// Tells whether a root that belongs to the workspace is really somewhere else.
-fn leaves_workspace(root: &SkillRoot, places: &SkillPlaces) -> bool {
+fn leaves_workspace(root: &SkillRoot, opened: Option<&Root>, places: &SkillPlaces) -> bool {
     let Ok(relative) = root.directory.strip_prefix(&places.workspace) else {
         return false;
     };
@@ -184,6 +189,19 @@ fn leaves_workspace(root: &SkillRoot, places: &SkillPlaces) -> bool {
     let Ok(workspace) = Root::open(&places.workspace) else {
         return false;
     };
+    let trusted = |real: &Path| {
+        let mut trusted = places
+            .trusted
+            .iter()
+            .filter_map(|path| Root::open(path).ok());
+        trusted.any(|root| real.starts_with(root.real_path()))
+    };
+    if let Some(real) = opened.map(Root::real_path)
+        && !real.starts_with(workspace.real_path())
+        && !trusted(real)
+    {
+        return true;
+    }
     // A plain directory on a plain way needs no walk.
     workspace.kind(relative) != Some(DirectoryEntryKind::Directory)
         && matches!(

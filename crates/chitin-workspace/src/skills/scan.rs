@@ -106,10 +106,10 @@ pub(super) fn read_named(
     skills
 }
 
-/// Finds and reads the skills of one root, in the order in which later ones win.
-pub(super) fn scan_root(directory: &Path, context: &mut ScanContext<'_>) -> Vec<Skill> {
-    let root = match Root::open(directory) {
-        Ok(root) => root,
+/// Opens a root; nothing where there is none, or none that can be read, which is reported.
+pub(super) fn open_root(directory: &Path, context: &mut ScanContext<'_>) -> Option<Root> {
+    match Root::open(directory) {
+        Ok(root) => Some(root),
         Err(error) => {
             if !error.is_missing() && !is_not_a_directory(&error) {
                 context.report(
@@ -119,24 +119,28 @@ pub(super) fn scan_root(directory: &Path, context: &mut ScanContext<'_>) -> Vec<
                     sentence(&error),
                 );
             }
-            return Vec::new();
+            None
         }
-    };
-    let Some(entries) = list(&root, Path::new(""), context) else {
+    }
+}
+
+/// Finds and reads the skills of one root, in the order in which later ones win.
+pub(super) fn scan_root(root: &Root, context: &mut ScanContext<'_>) -> Vec<Skill> {
+    let Some(entries) = list(root, Path::new(""), context) else {
         return Vec::new();
     };
     let nested = match context.rules.nested_root {
         NestedRoot::Never => Nested::No,
-        NestedRoot::Always | NestedRoot::WhenAlone => nested_root(&root, &entries, context),
+        NestedRoot::Always | NestedRoot::WhenAlone => nested_root(root, &entries, context),
     };
     match nested {
         Nested::Refused => Vec::new(),
-        Nested::No => scan_base(&root, &entries, false, context),
+        Nested::No => scan_base(root, &entries, false, context),
         Nested::Instead(base) => {
             // A contract that keeps both looks at the root's own file first.
             if context.rules.nested_root == NestedRoot::WhenAlone
                 && has_skill_file(&entries)
-                && let Some(skill) = load_whole_root(&root, context)
+                && let Some(skill) = load_whole_root(root, context)
             {
                 return vec![skill];
             }

@@ -562,3 +562,61 @@ fn skills_that_a_link_brings_in_from_outside_are_pointed_out_and_not_used_by_def
         assert_eq!(set.skills.len(), used, "{}", contract.name);
     }
 }
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test changes the tree behind the program's back"
+)]
+fn a_root_that_is_swapped_for_a_link_while_it_is_searched_gives_nothing_from_outside() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::{Duration, Instant};
+    let env = TestEnv::new();
+    env.file("elsewhere/two/SKILL.md", skill_file("two", "theirs"));
+    env.file(
+        "elsewhere/group/three/SKILL.md",
+        skill_file("three", "theirs"),
+    );
+    env.file("workspace/skills/one/SKILL.md", skill_file("one", "ours"));
+    env.file(
+        "workspace/skills/group/four/SKILL.md",
+        skill_file("four", "ours"),
+    );
+    let over = AtomicBool::new(false);
+    let (skills, aside) = (
+        env.workspace().join("skills"),
+        env.workspace().join("aside"),
+    );
+    let outside = env.path().join("elsewhere");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // The root, and a group in it, in turns.
+            let pairs = [
+                (skills.clone(), outside.clone()),
+                (skills.join("group"), outside.join("group")),
+            ];
+            while !over.load(Ordering::Relaxed) {
+                for (place, target) in &pairs {
+                    let _ = std::fs::rename(place, &aside);
+                    let _ = std::os::unix::fs::symlink(target, place);
+                    std::thread::yield_now();
+                    let _ = std::fs::remove_file(place);
+                    let _ = std::fs::rename(&aside, place);
+                }
+            }
+        });
+        let until = Instant::now() + Duration::from_secs(3);
+        let mut searched = 0;
+        let mut taken = Vec::new();
+        while Instant::now() < until && searched < 20_000 {
+            for skill in find(&env, &chitin_contract::CANONICAL, &Value::Null).skills {
+                if !matches!(skill.name.as_str(), "one" | "four") {
+                    taken.push((searched, skill.name.clone()));
+                }
+            }
+            searched += 1;
+        }
+        over.store(true, Ordering::Relaxed);
+        assert_eq!(taken, [], "of {searched}");
+    });
+}
