@@ -1,10 +1,12 @@
 //! What no artifact may write, whatever it holds: settings, credentials and state of a runtime, and repositories.
 
+use chitin_protocol::guarded_paths;
+
 /// Tells whether a path belongs to the runtime. Spelling in another case does not help: not every file system minds.
 pub(crate) fn is_forbidden(path: &str) -> bool {
     let path = path.to_lowercase();
     // Hooks in a repository are run by whoever works in it.
-    if path.split('/').any(|part| part == ".git") {
+    if path.split('/').any(guarded_paths::is_git) {
         return true;
     }
     let mut parts = path.split('/');
@@ -32,6 +34,12 @@ mod tests {
             ".openclaw/workspace-state.json",
             "skills/a/.git/hooks/post-checkout",
             ".Git/config",
+            ".git",
+            "skills/a/.git./config",
+            ".git /hooks/pre-commit",
+            "GIT~1/config",
+            ".git::$INDEX_ALLOCATION/config",
+            ".g\u{200d}it/config",
         ] {
             assert!(is_forbidden(path), "{path}");
         }
@@ -40,6 +48,8 @@ mod tests {
             "skills/sessions/SKILL.md",
             "agents/main.md",
             "memory/credentials",
+            ".gitignore",
+            "docs/git/notes.md",
         ] {
             assert!(!is_forbidden(path), "{path}");
         }
