@@ -1,5 +1,7 @@
 //! The one place that writes to the terminal: results to stdout, notes and errors to stderr.
 
+mod escapes;
+
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 pub(crate) use chitin_runtime::display::{grouped, plain, plain_char};
@@ -7,6 +9,7 @@ pub(crate) use chitin_runtime::display::{grouped, plain, plain_char};
 use chitin_runtime::{Notes, without_numbers};
 use chitin_tools::redact::Redactor;
 use clap::Args;
+use escapes::{Styles, harmless, harmless_json};
 use serde::Serialize;
 use std::error::Error;
 use std::fmt;
@@ -77,6 +80,11 @@ pub(crate) trait Render: Serialize {
 
     /// Writes the result for a person.
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result;
+
+    /// Says whether the text is that of files, to the byte. Then not even colours in it are the program's own.
+    fn is_verbatim(&self) -> bool {
+        false
+    }
 
     /// Says how the process ends when this is the result.
     fn exit(&self) -> Exit {
@@ -181,8 +189,8 @@ impl Printer {
         self.json
     }
 
-    /// Lets something write bytes as they are: what is copied out of a file must come out as it is in there. On a terminal secrets
-    /// are taken out.
+    /// Lets something write bytes as they are: what is copied out of a file must come out as it is in there. Only a terminal gets
+    /// neither secrets nor what it would obey.
     pub(crate) fn write_with(
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), CliError>,
@@ -193,7 +201,7 @@ impl Printer {
                 let mut bytes = Vec::new();
                 write(&mut bytes)?;
                 let text = self.secrets.redact(&String::from_utf8_lossy(&bytes));
-                stdout.write_all(text.as_bytes())?;
+                stdout.write_all(harmless(&text, Styles::None).as_bytes())?;
             } else {
                 write(&mut stdout)?;
             }
@@ -225,6 +233,18 @@ impl Printer {
                 }
             }
             let mut stdout = io::stdout().lock();
+            if stdout.is_terminal() {
+                let styles = if result.is_verbatim() || !self.out.is_coloured() {
+                    Styles::None
+                } else {
+                    Styles::Kept
+                };
+                text = if self.json {
+                    harmless_json(&text)
+                } else {
+                    harmless(&text, styles)
+                };
+            }
             stdout.write_all(text.as_bytes())?;
             stdout.flush()?;
         }

@@ -70,4 +70,8 @@ impl Render for Request {
     fn secrets(&self) -> Secrets {
         self.secrets
     }
+
+    fn is_verbatim(&self) -> bool {
+        true
+    }
 }
