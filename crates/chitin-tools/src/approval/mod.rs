@@ -6,6 +6,7 @@
 
 mod compat;
 mod gate;
+mod indirect;
 mod pattern;
 mod remembered;
 mod rules;

@@ -32,6 +32,12 @@ impl CommandPattern {
         (more || !words.is_empty()).then_some(Self { words, more })
     }
 
+    /// Says whether it names one command to the letter, or everything.
+    pub(super) fn means_it(&self) -> bool {
+        let literal = !self.more && self.words.iter().all(|word| !word.contains('*'));
+        literal || (self.more && self.words.is_empty())
+    }
+
     pub(super) fn fits(&self, command: &SimpleCommand) -> Fit {
         self.fits_words(&command.words)
     }

@@ -1,6 +1,7 @@
 //! Decisions about command lines.
 
 use super::compat;
+use super::indirect::{is_opaque, may_be_program, without_global_options};
 use super::pattern::{CommandPattern, Fit};
 use super::shell::{Script, SimpleCommand, Word, split};
 use chitin_protocol::settings::{ApprovalSetting, ExecSettings};
@@ -43,9 +44,10 @@ const RUNNERS: [&str; 24] = [
 ];
 
 /// Programs that read a program from their arguments or their input.
-const INTERPRETERS: [&str; 17] = [
-    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "eval", "source", ".", "python", "python3",
-    "perl", "ruby", "node", "awk", "ssh",
+const INTERPRETERS: [&str; 26] = [
+    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "python3", "perl", "ruby", "node",
+    "deno", "bun", "php", "lua", "tclsh", "Rscript", "pwsh", "awk", "gawk", "mawk", "nawk", "ed",
+    "ex", "ssh",
 ];
 
 impl ApprovalRules {
@@ -146,8 +148,11 @@ impl ApprovalRules {
         environment.keys().all(harmless)
             && script.is_some_and(|script| {
                 script.commands.iter().all(|command| {
+                    // Who allows `find *` thinks of names of files, not of what `-exec` runs.
+                    let opaque = is_opaque(&command.words);
                     self.allow
                         .iter()
+                        .filter(|pattern| !opaque || pattern.means_it())
                         .any(|pattern| pattern.fits(command) == Fit::Yes)
                 })
             })
@@ -160,12 +165,14 @@ impl ApprovalRules {
         let Some(script) = script else {
             // What can't be read may still be plain enough at its beginning and between its operators.
             let rough = line.split([';', '&', '|', '\n', '(', ')', '`', '{', '}']);
-            let named = rough.filter_map(|part| split(part).ok()).any(|script| {
-                script
-                    .commands
-                    .iter()
-                    .any(|command| self.names(command) == Fit::Yes)
-            });
+            let named = rough
+                .filter_map(|part| split(without_assignments(part)).ok())
+                .any(|script| {
+                    script
+                        .commands
+                        .iter()
+                        .any(|command| self.names(command) == Fit::Yes)
+                });
             return if named { Fit::Yes } else { Fit::Maybe };
         };
         script
@@ -182,33 +189,71 @@ impl ApprovalRules {
             return Fit::Maybe;
         };
         let bare = program.rsplit('/').next().unwrap_or(program);
-        let at = |words: &[Word]| {
-            self.deny
-                .iter()
-                .map(|pattern| {
-                    pattern
-                        .fits_words(words)
-                        .max(pattern.fits_words(&by_bare_name(words)))
-                })
-                .max()
-                .unwrap_or(Fit::No)
+        let words = &command.words;
+        let own = self.fits(words).max(doubt(words));
+        if !RUNNERS.contains(&bare) {
+            return own;
+        }
+        let inner = (1..words.len()).map(|from| {
+            let inner = &words[from..];
+            let hidden = if may_be_program(words, from) {
+                doubt(inner)
+            } else {
+                Fit::No
+            };
+            self.fits(inner).max(hidden)
+        });
+        let open = if words.contains(&Word::Open) {
+            Fit::Maybe
+        } else {
+            Fit::No
         };
-        let own = at(&command.words);
-        if RUNNERS.contains(&bare) {
-            let inner = (1..command.words.len()).map(|from| at(&command.words[from..]));
-            return own.max(inner.max().unwrap_or(Fit::No)).max(
-                if command.words.contains(&Word::Open) {
-                    Fit::Maybe
-                } else {
-                    Fit::No
-                },
-            );
-        }
-        if INTERPRETERS.contains(&bare) {
-            return own.max(Fit::Maybe);
-        }
-        own
+        own.max(inner.max().unwrap_or(Fit::No)).max(open)
     }
+
+    /// Says whether the list of what is denied names words as they are, by the bare name of the program, or without the options
+    /// that stand before what counts.
+    fn fits(&self, words: &[Word]) -> Fit {
+        let by_name = by_bare_name(words);
+        let plain = without_global_options(&by_name);
+        self.deny
+            .iter()
+            .map(|pattern| {
+                let fits = pattern.fits_words(words).max(pattern.fits_words(&by_name));
+                plain
+                    .as_ref()
+                    .map_or(fits, |plain| fits.max(pattern.fits_words(plain)))
+            })
+            .max()
+            .unwrap_or(Fit::No)
+    }
+}
+
+/// Says whether words may run something that no list of what is denied can see.
+fn doubt(words: &[Word]) -> Fit {
+    let Some(Word::Exact(program)) = words.first() else {
+        return Fit::Maybe;
+    };
+    let bare = program.rsplit('/').next().unwrap_or(program);
+    if INTERPRETERS.contains(&bare) || is_opaque(words) {
+        Fit::Maybe
+    } else {
+        Fit::No
+    }
+}
+
+/// Takes variables off that are set for a command.
+fn without_assignments(line: &str) -> &str {
+    let mut rest = line.trim_start();
+    while let Some((word, after)) = rest.split_once([' ', '\t'])
+        && let Some((name, value)) = word.split_once('=')
+        && !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !value.contains(['\'', '"', '\\'])
+    {
+        rest = after.trim_start();
+    }
+    rest
 }
 
 /// Whether a sandbox holds a command.

@@ -176,6 +176,132 @@ fn what_is_denied_wins_over_everything() {
 }
 
 #[test]
+fn options_and_runners_do_not_hide_what_is_denied() {
+    let rules = rules(
+        Some(ApprovalSetting::Full),
+        &[],
+        &["git push *", "docker rm *", "kubectl delete *"],
+    );
+    for command in [
+        "git -C . push",
+        "git -C /tmp/x push origin",
+        "git -c a=b push",
+        "git --no-pager push",
+        "git --git-dir=.git push",
+        "git --git-dir .git --work-tree . push",
+        "/usr/bin/git -C . push",
+        "sudo git push",
+        "sudo -u root git -C . push",
+        "env X=1 git push",
+        "env -i X=1 git -c a=b push",
+        "nice -n 5 git push",
+        "timeout 5 git -C . push",
+        "timeout -k 1 5s git push",
+        "xargs git push",
+        "xargs -n 1 git -C . push",
+        "find . -exec git -C {} push ;",
+        "X=1 git push",
+        "X=1 Y=2 git -C . push",
+        "(X=1 git push)",
+        "docker --context prod rm x",
+        "kubectl -n prod delete pod x",
+        "ls && git -C . push",
+    ] {
+        assert_eq!(verdict(&rules, command), "deny", "{command}");
+    }
+    for command in [
+        "trap 'git push' EXIT",
+        "alias ls='git push'",
+        "eval git push",
+        "source ./x.sh",
+        ". ./x.sh",
+        "hash -p ./evil ls",
+        "export PATH=.",
+        "export GIT_SSH_COMMAND=x",
+        "sed 1e x",
+        "sed -n '1e git push' x",
+        "sed -e p -e 'e git push' x",
+        "sed 's/a/b/e' x",
+        "sed -f script x",
+        "sed \"$X\" x",
+        "tar cf /dev/null --checkpoint=1 --checkpoint-action=exec=./x .",
+        "tar cf x.tar --checkpoint-a=exec=./x .",
+        "tar -xIcat x.tar",
+        "tar xIf cat x.tar",
+        "tar xf x --to-command ./x",
+        "find . -execdir sh x ;",
+        "awk 'BEGIN { system(\"git push\") }'",
+        "gawk -f x",
+        "git -c alias.p=push p",
+        "git -c core.fsmonitor=./x status",
+        "git --exec-path=. status",
+        "git p",
+        "git config alias.p push",
+        "git rebase -x ./x HEAD~1",
+        "git submodule foreach ./x",
+        "git fetch --upload-pack ./x",
+        "git ls-remote ext::./x",
+        "timeout 5 sh -c x",
+        "sudo -u root bash x",
+        "env X=1 awk x",
+        "rsync -e ./x a b",
+        "sort --compress-program=./x a",
+        "make --eval=x",
+    ] {
+        assert_eq!(verdict(&rules, command), "ask", "{command}");
+    }
+    for command in [
+        "git -C . status",
+        "git --no-pager log -p",
+        "git commit -m 'do not git push'",
+        "sed -n 10p x",
+        "sed -i 's/a/b/g' x",
+        "sed -e '1,5d' -e '/word/p' x",
+        "sed 's|/usr|/opt|' x",
+        "tar czf x.tgz src",
+        "tar -xzf x.tgz -C out",
+        "find . -name '*.rs' -newer x",
+        "export EDITOR=true",
+        "timeout 5 ls",
+        "env X=1 cargo test",
+        "sudo apt-get install perl",
+        "docker --context prod ps",
+        "make all",
+    ] {
+        assert_eq!(verdict(&rules, command), "allow", "{command}");
+    }
+}
+
+#[test]
+fn a_pattern_that_leaves_the_rest_open_does_not_allow_hidden_programs() {
+    let rules = rules(
+        Some(ApprovalSetting::Ask),
+        &["find *", "sed *", "tar *", "git *", "git p", "alias ll"],
+        &[],
+    );
+    for command in [
+        "find . -name x",
+        "sed -n 1p x",
+        "tar xf x",
+        "git -C . log",
+        // Named to the letter.
+        "git p",
+        "alias ll",
+    ] {
+        assert_eq!(verdict(&rules, command), "allow", "{command}");
+    }
+    for command in [
+        "find . -exec rm {} +",
+        "sed 1e x",
+        "tar xf x --to-command=./x",
+        "git -c core.pager=./x log",
+        "git q",
+    ] {
+        assert_eq!(verdict(&rules, command), "ask", "{command}");
+    }
+}
+
+#[test]
 fn without_a_word_in_the_settings_the_sandbox_decides() {
     let rules = rules(None, &[], &[]);
     let decide = |held| word(&rules.decide("make; anything", &BTreeMap::new(), held));
