@@ -104,6 +104,17 @@ const EXEC: Shape = Shape::Object(&[&[
     ),
     ("deny", TEXTS),
     ("jobs", SOME),
+    (
+        "limits",
+        Shape::Object(&[&[
+            ("cpuSeconds", NUMBER),
+            ("diskMb", NUMBER),
+            ("memoryMb", NUMBER),
+            ("openFiles", NUMBER),
+            ("outputMb", NUMBER),
+            ("processes", NUMBER),
+        ]]),
+    ),
     ("network", Shape::Flag),
     ("passEnv", TEXTS),
     ("pathPrepend", TEXTS),

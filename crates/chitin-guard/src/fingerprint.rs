@@ -73,6 +73,17 @@ pub fn stamp_now() -> SystemTime {
     SystemTime::now()
 }
 
+/// The permission bits of a directory that only keeps a name free.
+///
+/// While a command runs, what it must not create is occupied by an empty directory of these bits, which the sandbox mounts over and
+/// removes afterwards. Nothing else makes such directories: sticky, and writable for nobody.
+pub const PLACEHOLDER_MODE: u32 = 0o1555;
+
+/// Tells whether a directory only keeps its name free. Whoever looks for a file there finds none.
+pub(crate) fn is_placeholder(stat: &Stat) -> bool {
+    file_type(stat) == FileType::Directory && stat.st_mode & 0o7777 == PLACEHOLDER_MODE
+}
+
 /// Returns the type of the file that `stat` describes.
 pub(super) fn file_type(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)

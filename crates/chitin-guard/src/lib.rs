@@ -35,6 +35,7 @@ mod place;
 pub mod plain_file;
 mod policy;
 mod probe;
+mod programs;
 mod reader;
 mod resumable;
 mod root;
@@ -50,11 +51,12 @@ mod write;
 
 pub use birth::DirectoryBirth;
 pub use change::{Expected, PreparedChange, commit_all};
-pub use fingerprint::{Fingerprint, stamp_now};
+pub use fingerprint::{Fingerprint, PLACEHOLDER_MODE, stamp_now};
 pub use lexical::normalized;
 pub use place::TargetDirectory;
 pub use policy::{Hardlinks, LinkPolicy, Oversized, ReadPolicy};
 pub use probe::{exists, is_executable, link_target};
+pub use programs::{FoundProgram, ProgramDistrust, ProgramOrder, ProgramSearch, RefusedProgram};
 pub use reader::Reader;
 pub use resumable::GrowingFile;
 pub use root::{

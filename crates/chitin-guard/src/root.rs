@@ -1,7 +1,7 @@
 //! A directory held open, and reads beneath it.
 
 use super::birth::DirectoryBirth;
-use super::fingerprint::{Fingerprint, file_type};
+use super::fingerprint::{Fingerprint, file_type, is_placeholder};
 use super::open::{self, OpenFailure};
 use super::policy::{Hardlinks, LinkPolicy, Oversized, ReadPolicy};
 use super::walk::{NameEnd, Walker};
@@ -430,6 +430,11 @@ impl Root {
         policy: &ReadPolicy,
     ) -> Result<(), ReadError> {
         if file_type(stat) != FileType::RegularFile {
+            if is_placeholder(stat) {
+                return Err(ReadError::Missing {
+                    path: self.given.join(relative),
+                });
+            }
             return Err(self.refused(relative, FileRefusal::NotAFile));
         }
         if policy.hardlinks == Hardlinks::Refuse && stat.st_nlink > 1 {
@@ -557,7 +562,7 @@ impl Root {
         let (parent, name) = (relative.parent()?, relative.file_name()?);
         if parent.as_os_str().is_empty() {
             let stat = rustix::fs::statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-            return Some(file_type(&stat).into());
+            return (!is_placeholder(&stat)).then(|| file_type(&stat).into());
         }
         let parent = open::beneath(
             self.directory.as_fd(),
@@ -567,7 +572,7 @@ impl Root {
         )
         .ok()?;
         let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some(file_type(&stat).into())
+        (!is_placeholder(&stat)).then(|| file_type(&stat).into())
     }
 
     pub(super) fn io(&self, relative: &Path, error: Errno) -> ReadError {

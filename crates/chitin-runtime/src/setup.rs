@@ -275,7 +275,7 @@ impl Setup {
         let options = load_options(&settings, host, configuration.contract)?;
         let plugins = Arc::new(plugin_set(host, &configuration, notes));
         let adapters = Arc::new(adapter_registry(&plugins, configuration.contract));
-        Ok(Self {
+        let setup = Self {
             configuration,
             agent,
             identity,
@@ -284,7 +284,10 @@ impl Setup {
             plugins,
             adapters,
             options,
-        })
+        };
+        setup.refuse_state(host)?;
+        setup.warn_of_home(host, notes);
+        Ok(setup)
     }
 
     /// Returns the same with plugins that tell what becomes of them, and to which others can be added.
@@ -299,6 +302,39 @@ impl Setup {
     pub fn check_directory(&self, host: &Host) -> Result<(), RuntimeError> {
         let opened = Root::open(&self.directory);
         opened.map(drop).map_err(|error| self.unusable(host, error))
+    }
+
+    /// Fails where state is kept: what tools reach beneath a workspace, they must not reach there.
+    fn refuse_state(&self, host: &Host) -> Result<(), RuntimeError> {
+        let Ok(workspace) = Root::open(&self.directory) else {
+            return Ok(());
+        };
+        let keeps = |state: &PathBuf| {
+            Root::open(state).is_ok_and(|state| state.real_path() == workspace.real_path())
+        };
+        if !state_roots(host, self.contract()).iter().any(keeps) {
+            return Ok(());
+        }
+        let directory = shown(&self.directory, host);
+        let message = format!(
+            "`{directory}` cannot be a workspace: settings, keys and sessions are kept in it."
+        );
+        Err(RuntimeError::new(ErrorKind::Refused, message).hint("name a directory of its own"))
+    }
+
+    /// Warns when tools would reach the whole home of the user.
+    fn warn_of_home(&self, host: &Host, notes: &Notes) {
+        let home = home::plain_home(&host.env).and_then(|home| Root::open(&home).ok());
+        let workspace = Root::open(&self.directory).ok();
+        if let (Some(home), Some(workspace)) = (home, workspace)
+            && home.real_path().starts_with(workspace.real_path())
+        {
+            let directory = shown(&self.directory, host);
+            notes.note(&format!(
+                "the workspace `{directory}` contains your home directory: tools can read and change what other programs keep there, keys included; \
+                 a directory of its own is safer"
+            ));
+        }
     }
 
     /// Fails, with what to do about it, when a workspace that is composed with this one cannot be used.

@@ -158,7 +158,7 @@ impl Stage {
             guests: chitin_tools::GuestRights::default(),
             approvals: chitin_tools::approval::RememberedApprovals::default(),
             guard: Arc::new(chitin_agent::guard::NoRules),
-            checkpoints: Arc::new(chitin_agent::NoCheckpoints),
+            checkpoints: Arc::new(chitin_agent::checkpoint::NoCheckpoints),
             approver: Arc::new(Nobody),
             clock: Arc::new(Noon::default()),
             limits: TurnLimits::new(&setting.limits),

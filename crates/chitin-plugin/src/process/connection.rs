@@ -5,7 +5,7 @@ use crate::protocol::{
     LONGEST_LINE, LineBuffer, MOST_NOTIFICATIONS, MessageError, PluginMessage, parse, request_line,
 };
 use chitin_tools::sandbox::{
-    Cause, CommandRequest, Ending, ErrorOutput, Running, Sandbox, StartError,
+    Cause, CommandRequest, Ending, ErrorOutput, Running, Sandbox, SandboxRefusal, StartError,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -49,6 +49,7 @@ impl Connection {
             workdir,
             readable: Vec::new(),
             timeout: None,
+            limited: false,
             errors: ErrorOutput::Tail,
             sink: Arc::new(move |bytes| {
                 let mut buffer = buffer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,6 +60,9 @@ impl Connection {
             }),
         };
         let running = sandbox.start(&request).map_err(|error| match error {
+            StartError::Refused(refusal @ SandboxRefusal::NoProgram { .. }) => {
+                PluginFault::NotStarted(refusal.to_string())
+            }
             StartError::Refused(refusal) => PluginFault::NoSandbox(refusal.to_string()),
             StartError::Helper(error) => PluginFault::NotStarted(error.to_string()),
         })?;
@@ -177,7 +181,9 @@ impl Connection {
             (_, Some(code), _) => format!("exit code {code}"),
             (_, None, Some(signal)) => format!("signal {signal}"),
             (Cause::Lost, None, None) => "the sandbox helper was lost".to_owned(),
-            (Cause::Exited | Cause::TimedOut | Cause::Stopped, None, None) => "stopped".to_owned(),
+            (Cause::Exited | Cause::TimedOut | Cause::Limited | Cause::Stopped, None, None) => {
+                "stopped".to_owned()
+            }
         };
         let errors = shown(&ending.message);
         PluginFault::Died {

@@ -48,6 +48,39 @@ pub struct ExecSettings {
     /// How many commands may run in the background at once; left out, 16.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
+    /// How much of the machine a command may use.
+    #[serde(skip_serializing_if = "CommandLimitSettings::is_empty")]
+    pub limits: CommandLimitSettings,
+}
+
+/// How much of the machine a command may use. 0 stands for no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CommandLimitSettings {
+    /// How many processes and threads a command may have; left out, 2048. Beyond it the command is ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processes: Option<u32>,
+    /// How much memory each process of a command may have, in MB; left out, 8192.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u32>,
+    /// How much processor time each process of a command may use, in seconds; left out, 3600.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_seconds: Option<u32>,
+    /// How many files each process of a command may have open; left out, 4096.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_files: Option<u32>,
+    /// How large the temporary files of commands may be together, and any single file that they write, in MB; left out, 8192.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_mb: Option<u32>,
+    /// How much output a command may have, in MB; left out, 256. Beyond it the command is ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_mb: Option<u32>,
+}
+
+impl CommandLimitSettings {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What commands run in.

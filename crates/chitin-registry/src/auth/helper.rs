@@ -1,7 +1,7 @@
 //! Programs that keep passwords: `docker-credential-…`, asked over their standard input and output, without a shell.
 
 use super::{Credentials, DOCKER_HUB};
-use chitin_guard::is_executable;
+use chitin_guard::{ProgramOrder, ProgramSearch};
 use chitin_pack::{ErrorClass, ExitKind, PackError};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -73,13 +73,24 @@ impl Helpers {
             return Err(failed("has a name that is not one"));
         }
         let program = format!("docker-credential-{name}");
-        let path = self
+        let search: Vec<_> = self
             .search
             .iter()
-            .filter(|directory| directory.is_absolute())
-            .map(|directory| directory.join(&program))
-            .find(|path| is_executable(path))
-            .ok_or_else(|| failed("is not installed"))?;
+            .filter_map(|path| path.to_str())
+            .collect();
+        let found = ProgramSearch {
+            path: &search.join(":"),
+            order: ProgramOrder::Path,
+            never_in: &[],
+        }
+        .find(&program);
+        let path = found.path.ok_or_else(|| {
+            let error = failed("is not installed");
+            match found.refused.first() {
+                Some(refused) => error.hint(refused.to_string()),
+                None => error,
+            }
+        })?;
         let mut child = Command::new(path)
             .arg("get")
             .env_clear()

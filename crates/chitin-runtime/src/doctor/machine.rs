@@ -246,7 +246,11 @@ fn sandbox(host: &Host, setup: &Setup, state: &Path) -> DoctorCheck {
             };
             DoctorCheck::fine(
                 area,
-                format!("commands run in `{}`{gaps}", report.level.name()),
+                format!(
+                    "commands run in `{}`, with at most {}{gaps}",
+                    report.level.name(),
+                    report.limits.describe()
+                ),
             )
         }
         Err(refusal) => DoctorCheck::wrong(

@@ -3,6 +3,7 @@
 use crate::Host;
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
+use chitin_guard::{ProgramOrder, ProgramSearch};
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -59,27 +60,30 @@ pub(super) enum GitOutput {
 }
 
 impl<'a> Git<'a> {
-    /// Finds the program. Relative entries of `PATH` do not count: they may lead into the workspace.
+    /// Finds the program. What lies in the workspace does not count: whoever wrote it would run at the next comparison.
     pub(super) fn find(host: &'a Host, directory: &'a Path) -> Result<Self, RuntimeError> {
-        let path = host.env.get("PATH").unwrap_or_default();
-        let program = path
-            .split(':')
-            .map(Path::new)
-            .filter(|entry| entry.is_absolute())
-            .map(|entry| entry.join("git"))
-            .find(|program| chitin_guard::is_executable(program));
-        match program {
-            Some(program) => Ok(Self {
-                program,
-                directory,
-                host,
-            }),
-            None => Err(RuntimeError::new(
+        let search = ProgramSearch {
+            path: host.env.get("PATH").unwrap_or_default(),
+            order: ProgramOrder::SystemOnPath,
+            never_in: &[directory.to_path_buf()],
+        };
+        let found = search.find("git");
+        let Some(program) = found.path else {
+            let error = RuntimeError::new(
                 ErrorKind::Usage,
                 "A git revision needs the `git` program, which is not in `PATH`.",
-            )
-            .hint("install git, or name a directory or a contract")),
-        }
+            );
+            let error = found
+                .refused
+                .iter()
+                .fold(error, |error, refused| error.hint(refused.to_string()));
+            return Err(error.hint("install git, or name a directory or a contract"));
+        };
+        Ok(Self {
+            program,
+            directory,
+            host,
+        })
     }
 
     fn command(&self) -> Command {

@@ -26,6 +26,10 @@ pub(crate) fn describe(ending: &Ending, age: Duration) -> Option<String> {
         Cause::Stopped => Some(format!(
             "[stopped after {seconds:.1} s; the command and all its child processes were killed]"
         )),
+        Cause::Limited => Some(format!(
+            "[ended after {seconds:.1} s: {}; the command and all its child processes were killed]",
+            ending.message.trim()
+        )),
         Cause::NotStarted => Some(format!("[not started: {}]", ending.message.trim())),
         Cause::Lost => Some(format!("[lost: {}]", ending.message.trim())),
     }
@@ -58,6 +62,8 @@ fn signal_name(signal: i32) -> Option<&'static str> {
         13 => "SIGPIPE",
         14 => "SIGALRM",
         15 => "SIGTERM",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
         _ => return None,
     })
 }

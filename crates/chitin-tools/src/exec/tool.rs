@@ -279,7 +279,7 @@ fn refused(refusal: &SandboxRefusal) -> ToolOutcome {
             .iter()
             .map(|(level, reason)| (level.name(), reason))
             .collect(),
-        SandboxRefusal::NoScratch { .. } => BTreeMap::new(),
+        SandboxRefusal::NoProgram { .. } | SandboxRefusal::NoScratch { .. } => BTreeMap::new(),
     };
     ToolOutcome::error(format!(
         "The command was not run: {refusal}. {}",

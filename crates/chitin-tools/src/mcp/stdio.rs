@@ -2,7 +2,9 @@
 
 use super::config::ServerTransport;
 use super::servers::McpSurroundings;
-use crate::sandbox::{AsyncParts, Cause, CommandExit, CommandRequest, ErrorOutput, SandboxLevel};
+use crate::sandbox::{
+    AsyncParts, Cause, CommandExit, CommandRequest, ErrorOutput, SandboxLevel, SandboxRefusal,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -116,11 +118,15 @@ pub(super) async fn start(
             .map(|cwd| surroundings.sandbox.workspace().join(cwd)),
         readable: Vec::new(),
         timeout: None,
+        limited: false,
         errors: ErrorOutput::Tail,
         sink: Arc::new(|_| {}),
     };
     let launch = surroundings.sandbox.launch(level, &request);
-    let launch = launch.map_err(|refusal| refusal.to_string())?;
+    let launch = launch.map_err(|refusal| match refusal {
+        SandboxRefusal::NoProgram { .. } => format!("{NOT_STARTED}: {refusal}"),
+        SandboxRefusal::NoLevel { .. } | SandboxRefusal::NoScratch { .. } => refusal.to_string(),
+    })?;
     let AsyncParts {
         mut child,
         first_frame,

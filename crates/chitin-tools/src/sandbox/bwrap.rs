@@ -1,10 +1,10 @@
 //! The arguments of `bwrap`: what the machine looks like from inside.
 
 use super::config::WorkspaceAccess;
-use super::fs::{self, FsEntryKind};
+use super::helper::ShieldMount;
 use super::policy::{INNER_HOME, INNER_TMP, Policy};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Where the helper is inside.
 pub(super) const INNER_HELPER: &str = "/run/chitin-sandbox";
@@ -17,7 +17,12 @@ struct Mount<'a> {
 }
 
 /// Returns the arguments up to the program. Shallow places come first, so that a deeper one is put over them.
-pub(super) fn arguments(policy: &Policy, helper: &Path, workdir: &Path) -> Vec<OsString> {
+pub(super) fn arguments(
+    policy: &Policy,
+    shield: &[ShieldMount],
+    helper: &Path,
+    workdir: &Path,
+) -> Vec<OsString> {
     let mut mounts = Vec::new();
     let mut bind = |option, source, target| {
         mounts.push(Mount {
@@ -47,11 +52,13 @@ pub(super) fn arguments(policy: &Policy, helper: &Path, workdir: &Path) -> Vec<O
         WorkspaceAccess::ReadOnly => "--ro-bind",
     };
     bind(workspace, Some(&policy.workspace), &policy.workspace);
-    for path in &policy.masked {
-        match fs::kind(path) {
-            Some(FsEntryKind::Directory) => bind("--tmpfs", None, path),
-            Some(FsEntryKind::Other) => bind("--ro-bind", Some(Path::new("/dev/null")), path),
-            None => {}
+    for mount in shield {
+        match mount {
+            ShieldMount::Pinned(path) => bind("--bind", Some(path), path),
+            ShieldMount::ReadOnly(path) => bind("--ro-bind", Some(path), path),
+            ShieldMount::Empty(path) => bind("--ro-bind", Some(&policy.empty), path),
+            ShieldMount::Hidden(path) => bind("--tmpfs", None, path),
+            ShieldMount::HiddenFile(path) => bind("--ro-bind", Some(Path::new("/dev/null")), path),
         }
     }
     mounts.sort_by_key(|mount| mount.target.components().count());
@@ -93,15 +100,4 @@ pub(super) fn arguments(policy: &Policy, helper: &Path, workdir: &Path) -> Vec<O
         INNER_HELPER.into(),
     ]);
     arguments
-}
-
-/// Looks for `bwrap` on a search path.
-pub(super) fn find(search: &str) -> Option<PathBuf> {
-    search
-        .split(':')
-        .chain(["/usr/bin", "/usr/local/bin", "/bin"])
-        .map(Path::new)
-        .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join("bwrap"))
-        .find(|candidate| fs::kind(candidate) == Some(FsEntryKind::Other))
 }

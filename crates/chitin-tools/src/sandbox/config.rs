@@ -1,5 +1,6 @@
 //! What a sandbox is made from.
 
+use super::limits::CommandLimits;
 use chitin_protocol::settings::{ExecSettings, SandboxSetting};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -55,6 +56,8 @@ pub struct SandboxConfig {
     pub data: Option<PathBuf>,
     /// How much memory each process may have of its own. Enforced on Linux, as the limit on writable private memory.
     pub memory_bytes: Option<u64>,
+    /// How much of the machine a command may use, where a request says that it is limited.
+    pub limits: CommandLimits,
 }
 
 impl SandboxConfig {
@@ -82,6 +85,7 @@ impl SandboxConfig {
             programs: Vec::new(),
             data: None,
             memory_bytes: None,
+            limits: CommandLimits::default(),
         }
     }
 
@@ -98,6 +102,7 @@ impl SandboxConfig {
         self.writable = paths(&settings.writable);
         self.path_prepend = paths(&settings.path_prepend);
         self.pass_env = settings.pass_env.clone().unwrap_or_default();
+        self.limits = CommandLimits::from_settings(&settings.limits);
         self
     }
 }

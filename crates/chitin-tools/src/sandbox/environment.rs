@@ -19,7 +19,8 @@ const HARMLESS: [&str; 8] = [
     "CLICOLOR_FORCE",
 ];
 
-const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
+/// Where programs are looked for when nothing says it.
+pub(super) const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 /// Returns what commands get whatever the level is.
 pub(super) fn base(config: &SandboxConfig) -> BTreeMap<String, String> {

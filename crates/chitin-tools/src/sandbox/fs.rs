@@ -58,6 +58,7 @@ pub(super) struct Process {
     pub(super) pid: i32,
     pub(super) parent: i32,
     pub(super) group: i32,
+    pub(super) threads: u64,
 }
 
 /// Returns the processes of the machine, as far as they can be seen.
@@ -77,9 +78,61 @@ pub(super) fn processes() -> Vec<Process> {
                 pid,
                 parent: numbers.next()?.parse().ok()?,
                 group: numbers.next()?.parse().ok()?,
+                threads: numbers.nth(14)?.parse().ok()?,
             })
         })
         .collect()
+}
+
+/// Returns how many processes and threads the machine has.
+pub(super) fn tasks_of_machine() -> Option<u64> {
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    let (_, all) = load.split_whitespace().nth(3)?.split_once('/')?;
+    all.parse().ok()
+}
+
+/// Returns how many processes and threads this user has.
+#[cfg(target_os = "linux")]
+pub(super) fn tasks_of_user() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::getuid().as_raw();
+    let owned = |process: &Process| {
+        fs::metadata(format!("/proc/{}", process.pid)).is_ok_and(|found| found.uid() == user)
+    };
+    let found = processes().into_iter();
+    found.filter(owned).map(|process| process.threads).sum()
+}
+
+/// Elsewhere they are not known.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn tasks_of_user() -> u64 {
+    0
+}
+
+/// Returns how many bytes the files below a directory take, links not followed, after so many files at most.
+pub(super) fn bytes_below(directory: &Path, files: &mut usize) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let mut bytes: u64 = 0;
+    let mut open = vec![directory.to_path_buf()];
+    while let Some(directory) = open.pop() {
+        let Ok(entries) = fs::read_dir(&directory) else {
+            continue;
+        };
+        for entry in entries.filter_map(Result::ok) {
+            if *files == 0 {
+                return bytes;
+            }
+            *files -= 1;
+            let Ok(found) = entry.metadata() else {
+                continue;
+            };
+            bytes = bytes.saturating_add(found.blocks().saturating_mul(512));
+            if found.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    bytes
 }
 
 /// Returns the descriptors of this process beyond the first three.

@@ -1,5 +1,6 @@
 //! What a sandbox holds, said as it is.
 
+use super::limits::CommandLimits;
 use serde::{Deserialize, Serialize};
 
 /// What a command runs in.
@@ -49,18 +50,21 @@ pub struct SandboxReport {
     pub network: Guard,
     /// Processes outside can't be signalled, traced or looked into.
     pub processes: Guard,
+    /// How much of the machine a command may use.
+    pub limits: CommandLimits,
     /// What the level does not hold, in sentences.
     pub gaps: Vec<String>,
 }
 
 impl SandboxReport {
     /// Returns the report of a command that nothing holds.
-    pub fn none() -> Self {
+    pub fn none(limits: CommandLimits) -> Self {
         Self {
             level: SandboxLevel::None,
             files: Guard::Missing,
             network: Guard::Missing,
             processes: Guard::Missing,
+            limits,
             gaps: vec!["The command has all the rights of the user.".to_owned()],
         }
     }

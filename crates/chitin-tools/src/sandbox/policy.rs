@@ -2,6 +2,7 @@
 
 use super::config::{SandboxConfig, WorkspaceAccess};
 use super::fs;
+use chitin_protocol::guarded_paths::{GUARDED_PATHS, GuardedKind};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -78,6 +79,8 @@ const DEVICES: [&str; 5] = [
 
 /// Where temporary files are in the private directory.
 pub(super) const TMP: &str = "tmp";
+/// Where there is nothing in the private directory.
+pub(super) const EMPTY: &str = "empty";
 /// Where the home is in the private directory.
 pub(super) const HOME: &str = "home";
 /// Where temporary files are inside namespaces.
@@ -99,12 +102,25 @@ pub(crate) struct Policy {
     pub(crate) in_home: Vec<(PathBuf, PathBuf)>,
     /// What lies beneath one of the others and must not be seen.
     pub(crate) masked: Vec<PathBuf>,
+    /// What lies beneath one that is written to and must not be changed.
+    pub(crate) guarded: Vec<Guarded>,
+    pub(crate) empty: PathBuf,
     pub(crate) tmp: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) network: bool,
     pub(crate) unix_sockets: bool,
     pub(crate) workspace_access: WorkspaceAccess,
     pub(crate) memory_bytes: Option<u64>,
+}
+
+/// Something that must not be changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Guarded {
+    pub(crate) path: PathBuf,
+    /// Whether it is a repository, of which only a part is guarded.
+    pub(crate) git: bool,
+    /// Whether it must not come into being, either.
+    pub(crate) absent_too: bool,
 }
 
 /// Why there is no policy.
@@ -195,6 +211,15 @@ impl Roots {
     }
 }
 
+impl Roots {
+    /// Returns what commands can write to, besides their private directory.
+    pub(super) fn written(&self) -> Vec<PathBuf> {
+        let mut written = vec![self.workspace.clone()];
+        written.extend(self.writable.iter().cloned());
+        written
+    }
+}
+
 impl Policy {
     /// Makes the policy of a configuration. `private` holds two directories, [`TMP`] and [`HOME`].
     pub(super) fn new(config: &SandboxConfig, roots: &Roots, private: &Path) -> Self {
@@ -234,6 +259,8 @@ impl Policy {
             machine: present(&MACHINE),
             devices: present(&DEVICES),
             masked,
+            guarded: guarded(config, workspace, writable),
+            empty: private.join(EMPTY),
             in_home: Vec::new(),
             tmp: private.join(TMP),
             home: private.join(HOME),
@@ -284,6 +311,15 @@ impl Policy {
             && !self.masked.iter().any(|masked| path.starts_with(masked))
     }
 
+    /// Returns the directories that commands write to, but for the private one.
+    pub(super) fn written(&self) -> impl Iterator<Item = &PathBuf> {
+        let workspace = match self.workspace_access {
+            WorkspaceAccess::ReadWrite => Some(&self.workspace),
+            WorkspaceAccess::ReadOnly => None,
+        };
+        workspace.into_iter().chain(&self.writable)
+    }
+
     fn roots(&self) -> impl Iterator<Item = &PathBuf> {
         [&self.workspace]
             .into_iter()
@@ -291,6 +327,36 @@ impl Policy {
             .chain(&self.readable)
             .chain(&self.writable)
     }
+}
+
+/// Returns what is guarded beneath the workspace, and what is there already beneath the other directories. What the user opens by
+/// name is open.
+fn guarded(config: &SandboxConfig, workspace: &Path, writable: &[PathBuf]) -> Vec<Guarded> {
+    let workspace = match config.workspace_access {
+        WorkspaceAccess::ReadWrite => Some((workspace, true)),
+        WorkspaceAccess::ReadOnly => None,
+    };
+    let data = config
+        .data
+        .as_ref()
+        .and_then(|path| fs::resolved(path).ok());
+    let others = writable
+        .iter()
+        .filter(|root| Some(*root) != data.as_ref())
+        .filter(|root| fs::kind(root) == Some(fs::FsEntryKind::Directory))
+        .map(|root| (root.as_path(), false));
+    workspace
+        .into_iter()
+        .chain(others)
+        .flat_map(|(root, absent_too)| {
+            GUARDED_PATHS.iter().map(move |guarded| Guarded {
+                path: root.join(guarded.name),
+                git: guarded.kind == GuardedKind::Git,
+                absent_too,
+            })
+        })
+        .filter(|guarded| !writable.iter().any(|root| root.starts_with(&guarded.path)))
+        .collect()
 }
 
 fn present(paths: &[&str]) -> Vec<PathBuf> {

@@ -1,10 +1,10 @@
 //! What the first command needs. Most turns run none, so nothing of it is made before.
 
 use super::config::SandboxConfig;
+use super::environment;
 use super::level::SandboxLevel;
-use super::policy::{HOME, Policy, Roots, TMP};
-use super::{bwrap, environment};
-use chitin_guard::{Root, Scratch, WriteError};
+use super::policy::{EMPTY, HOME, Policy, Roots, TMP};
+use chitin_guard::{FoundProgram, ProgramOrder, ProgramSearch, Root, Scratch, WriteError};
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = "exec-";
@@ -15,9 +15,11 @@ const MOST: u32 = 10_000;
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) policy: Policy,
-    pub(super) bwrap: Option<PathBuf>,
+    pub(super) bwrap: FoundProgram,
     pub(super) inner_path: String,
     pub(super) outer_path: String,
+    /// What commands can write to, wherever it lies.
+    written: Vec<PathBuf>,
     _private: Scratch,
 }
 
@@ -27,14 +29,37 @@ impl Prepared {
     pub(super) fn new(config: &SandboxConfig, roots: &Roots) -> Result<Self, String> {
         let private = private(&config.scratch)?;
         let policy = Policy::new(config, roots, private.root().real_path());
-        let search = config.environment.get("PATH").map_or("", String::as_str);
+        let written = roots.written();
         Ok(Self {
-            bwrap: bwrap::find(search),
+            bwrap: search(config, &written, ProgramOrder::System).find("bwrap"),
             inner_path: environment::path(config, &policy, SandboxLevel::Bwrap),
             outer_path: environment::path(config, &policy, SandboxLevel::None),
             policy,
+            written,
             _private: private,
         })
+    }
+}
+
+impl Prepared {
+    /// Says where programs are looked for that run outside of the sandbox, in the user's own order.
+    pub(super) fn outside<'a>(&'a self, config: &'a SandboxConfig) -> ProgramSearch<'a> {
+        search(config, &self.written, ProgramOrder::Path)
+    }
+}
+
+fn search<'a>(
+    config: &'a SandboxConfig,
+    written: &'a [PathBuf],
+    order: ProgramOrder,
+) -> ProgramSearch<'a> {
+    ProgramSearch {
+        path: config
+            .environment
+            .get("PATH")
+            .map_or(environment::USUAL_PATH, String::as_str),
+        order,
+        never_in: written,
     }
 }
 
@@ -43,7 +68,7 @@ fn private(scratch: &Path) -> Result<Scratch, String> {
     let root = Root::create_private(scratch).map_err(said)?;
     let private = root.scratch_of_process(PREFIX, MOST).map_err(said)?;
     let private = private.ok_or_else(|| format!("this process has {MOST} of them"))?;
-    for name in [TMP, HOME] {
+    for name in [TMP, HOME, EMPTY] {
         private.directory(Path::new(name)).map_err(said)?;
     }
     if private.root().real_path().to_str().is_none() {

@@ -2,11 +2,13 @@
 
 use super::config::SandboxConfig;
 use super::level::{Guard, SandboxLevel, SandboxReport};
+use super::limits::CommandLimits;
 use super::policy::{PolicyError, Roots};
 use super::prepared::Prepared;
 use super::running::{CommandRequest, Running};
 use super::wire::{Cause, ErrorOutput, Facts, Launch};
-use super::{environment, fs};
+use super::{environment, fs, helper};
+use chitin_guard::{FoundProgram, RefusedProgram};
 use chitin_protocol::settings::SandboxSetting;
 use std::collections::BTreeMap;
 use std::io;
@@ -40,6 +42,14 @@ pub enum SandboxRefusal {
         /// What was tried, and why it does not work.
         tried: Vec<(SandboxLevel, String)>,
     },
+    /// The program is not there, or nothing of its name is trusted.
+    #[error("the program `{name}` was not found{}", .refused.iter().map(|refused| format!("; {refused}")).collect::<String>())]
+    NoProgram {
+        /// Its name.
+        name: String,
+        /// What has its name and is not run.
+        refused: Vec<RefusedProgram>,
+    },
     /// There is no private directory.
     #[error("could not create a private directory for commands in `{path}`: {reason}")]
     NoScratch {
@@ -57,6 +67,7 @@ impl SandboxRefusal {
             Self::NoLevel { .. } => {
                 "Install `bwrap`, use a kernel with Landlock, or set `exec.sandbox` to \"none\" to run commands without any protection."
             }
+            Self::NoProgram { .. } => "Install it, or name it by its path.",
             Self::NoScratch { .. } => {
                 "Check that Chitin can write there and that the disk is not full."
             }
@@ -131,6 +142,22 @@ impl Sandbox {
         Ok(found)
     }
 
+    /// Finds a program that runs outside of the sandbox: nothing that commands can write to stands in for it. A path is the user's own
+    /// choice and stays as it is.
+    fn outside_program(&self, prepared: &Prepared, name: &str) -> Result<String, SandboxRefusal> {
+        if name.contains('/') {
+            return Ok(name.to_owned());
+        }
+        let found = prepared.outside(&self.config).find(name);
+        if let Some(program) = found.path.as_ref().and_then(|path| path.to_str()) {
+            return Ok(program.to_owned());
+        }
+        Err(SandboxRefusal::NoProgram {
+            name: name.to_owned(),
+            refused: found.refused,
+        })
+    }
+
     /// Starts a command at the level that was reached. It may block for the moment that a start takes.
     pub fn start(&self, request: &CommandRequest) -> Result<Running, StartError> {
         let level = self.reach()?.level;
@@ -153,25 +180,32 @@ impl Sandbox {
         request: &CommandRequest,
     ) -> Result<Launch, SandboxRefusal> {
         let prepared = self.prepared()?;
+        let mut program = request.program.clone();
+        // What the user set up runs outside; what a model runs there has been allowed word by word.
+        let trusted = level == SandboxLevel::None && !request.limited;
+        if let Some(name) = program.first_mut().filter(|_| trusted) {
+            *name = self.outside_program(prepared, name)?;
+        }
         let path = match level {
-            SandboxLevel::Bwrap | SandboxLevel::Landlock => &prepared.inner_path,
-            SandboxLevel::None => &prepared.outer_path,
+            SandboxLevel::Bwrap | SandboxLevel::Landlock => prepared.inner_path.clone(),
+            SandboxLevel::None if trusted => prepared.outside(&self.config).trusted_path(),
+            SandboxLevel::None => prepared.outer_path.clone(),
         };
         Ok(Launch {
             level,
-            bwrap: prepared.bwrap.clone(),
+            bwrap: prepared.bwrap.path.clone(),
             helper: self.config.helper.clone(),
             policy: prepared.policy.clone().with_readable(
                 &request.readable,
                 &self.roots,
                 self.config.user_home.as_deref(),
             ),
-            program: request.program.clone(),
+            program,
             environment: environment::complete(
                 self.config.environment.clone(),
                 &prepared.policy,
                 level,
-                path,
+                &path,
                 &request.environment,
             ),
             workdir: request
@@ -181,6 +215,11 @@ impl Sandbox {
             timeout_ms: request
                 .timeout
                 .map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+            limits: if request.limited {
+                self.config.limits
+            } else {
+                CommandLimits::default()
+            },
             errors: request.errors,
         })
     }
@@ -190,16 +229,16 @@ impl Sandbox {
             SandboxSetting::Auto => &[SandboxLevel::Bwrap, SandboxLevel::Landlock],
             SandboxSetting::Bwrap => &[SandboxLevel::Bwrap],
             SandboxSetting::Landlock => &[SandboxLevel::Landlock],
-            SandboxSetting::None => return Ok(SandboxReport::none()),
+            SandboxSetting::None => return Ok(SandboxReport::none(self.config.limits)),
         };
         let mut tried = Vec::new();
         for level in levels {
-            if *level == SandboxLevel::Bwrap && prepared.bwrap.is_none() {
-                tried.push((*level, "it is not installed".to_owned()));
+            if *level == SandboxLevel::Bwrap && prepared.bwrap.path.is_none() {
+                tried.push((*level, not_found(&prepared.bwrap)));
                 continue;
             }
             match self.trial(*level) {
-                Ok(facts) => return Ok(self.report(*level, facts)),
+                Ok(facts) => return Ok(self.report(*level, facts, &tried)),
                 Err(reason) => tried.push((*level, reason)),
             }
         }
@@ -224,14 +263,30 @@ impl Sandbox {
         }
     }
 
-    fn report(&self, level: SandboxLevel, facts: Facts) -> SandboxReport {
+    fn report(
+        &self,
+        level: SandboxLevel,
+        facts: Facts,
+        tried: &[(SandboxLevel, String)],
+    ) -> SandboxReport {
         let network = match (self.config.network, facts.filter) {
             (true, _) => Guard::Opened,
             (false, true) => Guard::Enforced,
             (false, false) => Guard::Missing,
         };
+        let (links, has_guarded) = match self.prepared.get() {
+            Some(prepared) => (
+                helper::links(&prepared.policy),
+                !prepared.policy.guarded.is_empty(),
+            ),
+            None => (Vec::new(), false),
+        };
         let mut gaps = Vec::new();
         let mut note = |gap: &str| gaps.push(gap.to_owned());
+        // A weaker level is never taken without a word.
+        for (stronger, reason) in tried {
+            note(&format!("`{}` is not used: {reason}.", stronger.name()));
+        }
         let processes = match (level, facts.landlock) {
             (SandboxLevel::Bwrap, _) => Guard::Enforced,
             (SandboxLevel::Landlock, Some(version)) => {
@@ -250,20 +305,54 @@ impl Sandbox {
             }
             (SandboxLevel::Landlock | SandboxLevel::None, _) => Guard::Missing,
         };
+        if level == SandboxLevel::Landlock && has_guarded {
+            note(
+                "Commands can change what git, editors and shells run in the workspace (`.git/config`, `.git/hooks`, `.envrc`, `.vscode`) and files such as `PERMISSIONS.md`; only `bwrap` prevents it.",
+            );
+        }
+        for link in &links {
+            note(&format!(
+                "`{}` is a link, which commands can replace.",
+                link.display()
+            ));
+        }
         if self.config.unix_sockets {
             note("The settings allow local sockets; a service behind one may have network access.");
         }
-        if level == SandboxLevel::Bwrap && self.config.network && self.config.unix_sockets {
-            note("Abstract sockets are accessible, because network access is allowed.");
+        // Landlock keeps them apart from the same version on as signals.
+        let abstract_sockets = match level {
+            SandboxLevel::Bwrap => self.config.network,
+            SandboxLevel::Landlock => facts.landlock.is_none_or(|version| version < SIGNALS_SINCE),
+            SandboxLevel::None => true,
+        };
+        if abstract_sockets && self.config.unix_sockets {
+            note(match level {
+                SandboxLevel::Bwrap => {
+                    "Abstract sockets are accessible, because network access is allowed."
+                }
+                SandboxLevel::Landlock | SandboxLevel::None => {
+                    "Abstract sockets are accessible; the kernel is too old to prevent it."
+                }
+            });
         }
         SandboxReport {
             level,
             files: Guard::Enforced,
             network,
             processes,
+            limits: facts.limits,
             gaps,
         }
     }
+}
+
+/// Says why there is no `bwrap`, with what had its name.
+fn not_found(bwrap: &FoundProgram) -> String {
+    if bwrap.refused.is_empty() {
+        return "it is not installed".to_owned();
+    }
+    let refused: Vec<_> = bwrap.refused.iter().map(ToString::to_string).collect();
+    refused.join(", ")
 }
 
 /// Why a command did not start.
@@ -288,6 +377,7 @@ impl CommandRequest {
             readable: Vec::new(),
             timeout: None,
             errors: ErrorOutput::Output,
+            limited: true,
             sink,
         }
     }

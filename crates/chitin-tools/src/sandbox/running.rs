@@ -13,6 +13,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -44,6 +45,8 @@ pub struct CommandRequest {
     pub timeout: Option<Duration>,
     /// Where its error output goes.
     pub errors: ErrorOutput,
+    /// Whether the limits of commands hold for it. A server lives for as long as it is used.
+    pub limited: bool,
     /// Who takes its output.
     pub sink: OutputSink,
 }
@@ -105,9 +108,15 @@ impl Running {
         };
         let (done, output_done) = channel();
         let sink = Arc::clone(sink);
+        let most = launch.limits.output_bytes;
+        let exceeded = Arc::new(AtomicBool::new(false));
+        let (lifeline, flag) = (Arc::clone(&running.control), Arc::clone(&exceeded));
         named("exec-output").spawn(move || {
             if let Some(output) = output {
-                copy(output, &sink);
+                copy(output, &sink, most, || {
+                    flag.store(true, Ordering::Release);
+                    lock(&lifeline).take();
+                });
             }
             let _ = done.send(());
         })?;
@@ -116,7 +125,13 @@ impl Running {
             Arc::clone(&running.supervisor),
         );
         named("exec-status").spawn(move || {
-            let ending = follow(child, status, &slot);
+            let mut ending = follow(child, status, &slot);
+            if let Some(most) = most
+                && exceeded.load(Ordering::Acquire)
+            {
+                ending.cause = Cause::Limited;
+                ending.message = format!("its output had more than {} MB", most / (1 << 20));
+            }
             let _ = output_done.recv_timeout(LAST_OUTPUT);
             lock(&control).take();
             let _ = sender.send(Some(ending));
@@ -273,12 +288,25 @@ fn named(name: &str) -> thread::Builder {
         .stack_size(STACK)
 }
 
-fn copy(mut output: ChildStdout, sink: &OutputSink) {
+/// Hands output on. What comes after too much of it is read and dropped until the command is gone.
+fn copy(mut output: ChildStdout, sink: &OutputSink, most: Option<u64>, exceeded: impl Fn()) {
     let mut chunk = vec![0; 64 << 10];
+    let mut total: u64 = 0;
     loop {
         match output.read(&mut chunk) {
             Ok(0) => return,
-            Ok(count) => sink(&chunk[..count]),
+            Ok(count) => {
+                let before = total;
+                total = total.saturating_add(count as u64);
+                match most {
+                    Some(most) if before > most => {}
+                    Some(most) if total > most => {
+                        sink(&chunk[..count]);
+                        exceeded();
+                    }
+                    Some(_) | None => sink(&chunk[..count]),
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => return,
         }

@@ -4,6 +4,7 @@
 //! empty one closes its input, and the end of the stream kills it. From the helper: one [`Status`] as JSON in each line.
 
 use super::level::SandboxLevel;
+use super::limits::CommandLimits;
 use super::policy::Policy;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ pub(crate) struct Launch {
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) workdir: PathBuf,
     pub(crate) timeout_ms: Option<u64>,
+    pub(crate) limits: CommandLimits,
     pub(crate) errors: ErrorOutput,
 }
 
@@ -46,6 +48,9 @@ pub(crate) struct Apply {
     /// The supervisor, where it can be seen.
     pub(crate) parent: Option<i32>,
     pub(crate) policy: Policy,
+    pub(crate) limits: CommandLimits,
+    /// How many tasks of this user the kernel counts against the limit, besides those of the command.
+    pub(crate) other_tasks: u64,
     pub(crate) program: Vec<String>,
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) workdir: PathBuf,
@@ -61,6 +66,8 @@ pub(crate) struct Facts {
     pub(crate) landlock: Option<u8>,
     /// Whether the system call filter is in force.
     pub(crate) filter: bool,
+    /// The limits that are in force.
+    pub(crate) limits: CommandLimits,
 }
 
 /// What the supervisor says.
@@ -96,6 +103,8 @@ pub enum Cause {
     Exited,
     /// It took too long.
     TimedOut,
+    /// It used more than it may.
+    Limited,
     /// Somebody stopped it, or Chitin went away.
     Stopped,
     /// It never began.

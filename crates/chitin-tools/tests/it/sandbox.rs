@@ -181,7 +181,7 @@ fn interpreters_and_version_control_work() {
 t = threading.Thread(target=lambda: open(\"made\", \"w\").write(\"by python\")); t.start(); t.join()
 a, b = socket.socketpair(); a.send(b\"pair\")
 print(json.dumps([open(\"made\").read(), subprocess.check_output([\"echo\", \"x\"]).decode(), b.recv(4).decode()]))
-tempfile.TemporaryFile().write(b\"x\")' && if command -v git >/dev/null; then git init -q . && git status >/dev/null; fi",
+tempfile.TemporaryFile().write(b\"x\")' && if command -v git >/dev/null; then git init -q sub && git -C sub status >/dev/null; fi",
         );
         assert_eq!(output.trim(), r#"["by python", "x\n", "pair"]"#);
         assert_eq!(ending.code, Some(0));

@@ -4,6 +4,7 @@ use crate::args::TargetArgs;
 use crate::error::{CliError, FailureKind};
 use crate::printer::{Paint, Printer, Render};
 use chitin_config::home;
+use chitin_guard::{FoundProgram, ProgramOrder, ProgramSearch};
 use chitin_runtime::Host;
 use chitin_runtime::Setup;
 use chitin_runtime::context::template_directory;
@@ -93,7 +94,17 @@ impl Args {
                 "`{name}` in the template directory is ignored; `chitin init --help` lists the supported files"
             ));
         }
-        let wants_git = !self.no_git && !self.empty && git_is_there(host);
+        let git = find_git(host, &setup.directory);
+        let wants_git = !self.no_git && !self.empty && git.path.is_some();
+        if !self.no_git && !self.empty && !wants_git {
+            for refused in &git.refused {
+                printer.note(&refused.to_string());
+            }
+        }
+        let make_repository = |directory: &Path| match &git.path {
+            Some(git) => git_init(git, directory),
+            None => Ok(()),
+        };
         let request = SeedRequest {
             directory: &setup.directory,
             contract,
@@ -110,7 +121,11 @@ impl Args {
             } else {
                 OnVanished::Refuse
             },
-            git: if wants_git { Some(&git_init) } else { None },
+            git: if wants_git {
+                Some(&make_repository)
+            } else {
+                None
+            },
         };
         let seeded = if self.dry_run {
             seed::plan(&request)
@@ -174,13 +189,18 @@ fn unusable_templates(error: TemplateError) -> CliError {
     .hint(hint)
 }
 
-fn git_is_there(host: &Host) -> bool {
-    let path = host.env.get("PATH").unwrap_or_default();
-    std::env::split_paths(path).any(|directory| chitin_guard::is_executable(&directory.join("git")))
+/// Finds `git`, unless what has its name is in the workspace or can be changed by others.
+fn find_git(host: &Host, directory: &Path) -> FoundProgram {
+    let search = ProgramSearch {
+        path: host.env.get("PATH").unwrap_or_default(),
+        order: ProgramOrder::SystemOnPath,
+        never_in: &[directory.to_path_buf()],
+    };
+    search.find("git")
 }
 
-fn git_init(directory: &Path) -> io::Result<()> {
-    let done = Command::new("git")
+fn git_init(git: &Path, directory: &Path) -> io::Result<()> {
+    let done = Command::new(git)
         .args(["init", "--quiet"])
         .current_dir(directory)
         .stdin(Stdio::null())

@@ -161,6 +161,7 @@ fn attempts() -> Vec<Value> {
         ".git/config",
         ".git/hooks/post-checkout",
         "sub/.git/config",
+        ".GIT/hooks/x",
         "away/config",
         ".envrc",
         ".vscode/tasks.json",

@@ -217,3 +217,37 @@ fn the_hops_of_the_architecture_are_in_the_code() {
         }
     }
 }
+
+/// `SECURITY.md` says how many there are.
+#[test]
+fn five_unsafe_blocks_are_in_the_repository() {
+    fn sources(directory: &Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if entry.file_type().unwrap().is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    for directory in ["crates", "fuzz"] {
+        sources(&root.join(directory), &mut files);
+    }
+    assert!(files.len() > 500, "{}", files.len());
+    let word = ["unsafe", " {"].concat();
+    let blocks: Vec<_> = files
+        .iter()
+        .filter(|file| !file.components().any(|part| part.as_os_str() == "target"))
+        .flat_map(|file| {
+            let text = std::fs::read_to_string(file).unwrap();
+            std::iter::repeat_n(file.clone(), text.matches(&word).count())
+        })
+        .collect();
+    assert_eq!(blocks.len(), 5, "{blocks:?}");
+    let known = ["vector/sqlite_vec.rs", "chitin/src/rss.rs"];
+    let is_known = |file: &std::path::PathBuf| known.iter().any(|known| file.ends_with(known));
+    assert!(blocks.iter().all(is_known), "{blocks:?}");
+}

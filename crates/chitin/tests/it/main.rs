@@ -35,3 +35,4 @@ mod skill_roots;
 mod state_roots;
 mod trace;
 mod undo;
+mod walls;

@@ -58,6 +58,7 @@ fn become_command(apply: &Apply) -> Result<(), String> {
         rustix::process::setrlimit(Resource::Data, limit)
             .map_err(|error| said("could not limit memory")(error.into()))?;
     }
+    let limits = super::limits::apply(&apply.limits, apply.other_tasks)?;
     if let Some(output) = apply.output {
         let output =
             super::super::fs::opened_again(output).map_err(said("could not set up the output"))?;
@@ -66,7 +67,10 @@ fn become_command(apply: &Apply) -> Result<(), String> {
     }
     close_the_rest();
     std::env::set_current_dir(&apply.workdir).map_err(said("could not change to the directory"))?;
-    let facts = restrict(apply)?;
+    let facts = Facts {
+        limits,
+        ..restrict(apply)?
+    };
 
     let mut command = Command::new(
         apply

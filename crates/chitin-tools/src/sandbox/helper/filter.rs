@@ -61,6 +61,9 @@ const REFUSED: [i64; 43] = [
     libc::SYS_syslog,
 ];
 
+/// The part of a socket's type that is not flags.
+const SOCKET_TYPES: libc::c_int = 0xf;
+
 /// Calls that only some machines have.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_HERE: [i64; 7] = [
@@ -112,11 +115,9 @@ fn rules(policy: &Policy) -> Result<Rules, seccompiler::BackendError> {
         .map(|call| (*call, Vec::new()))
         .collect();
     rules.insert(libc::SYS_socket, sockets(policy)?);
-    // Both ends of a pair are in the same hands, so this one stays open.
-    rules.insert(
-        libc::SYS_socketpair,
-        vec![SeccompRule::new(vec![is_not(libc::AF_UNIX)?])?],
-    );
+    // Both ends of a pair are in the same hands, so this one stays open; but not for datagrams, which an end of a pair can send to
+    // any other socket of the machine, by its path or its abstract name.
+    rules.insert(libc::SYS_socketpair, pairs()?);
     let new_user = libc::CLONE_NEWUSER.unsigned_abs().into();
     let makes_user = || {
         SeccompRule::new(vec![SeccompCondition::new(
@@ -166,6 +167,22 @@ fn sockets(policy: &Policy) -> Result<Vec<SeccompRule>, seccompiler::BackendErro
     }
     let none_of_them = open.into_iter().map(is_not).collect::<Result<_, _>>()?;
     Ok(vec![SeccompRule::new(none_of_them)?])
+}
+
+/// Returns when a pair is refused: unless it is a stream, or one that keeps messages apart.
+fn pairs() -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
+    let mut refused = vec![SeccompRule::new(vec![is_not(libc::AF_UNIX)?])?];
+    let open = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
+    // The rest of the number is flags.
+    for kind in (0..=SOCKET_TYPES).filter(|kind| !open.contains(kind)) {
+        refused.push(SeccompRule::new(vec![SeccompCondition::new(
+            1,
+            SeccompCmpArgLen::Dword,
+            SeccompCmpOp::MaskedEq(SOCKET_TYPES.unsigned_abs().into()),
+            kind.unsigned_abs().into(),
+        )?])?);
+    }
+    Ok(refused)
 }
 
 fn is_not(family: libc::c_int) -> Result<SeccompCondition, seccompiler::BackendError> {

@@ -5,8 +5,12 @@ mod apply;
 mod filter;
 #[cfg(target_os = "linux")]
 mod landlock;
+mod limits;
+mod shield;
 mod supervise;
 mod tree;
+
+pub(super) use shield::{ShieldMount, links};
 
 use super::HELPER_ARGUMENT;
 use std::ffi::OsString;

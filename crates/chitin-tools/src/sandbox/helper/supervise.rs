@@ -6,6 +6,8 @@ use super::super::wire::{
     Apply, Cause, CommandExit, Facts, Launch, Status, read_frame, write_frame,
 };
 use super::super::{HELPER_ARGUMENT, fs};
+use super::limits::{TICK, Watch};
+use super::shield::Shield;
 use super::{APPLY, tree};
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 use std::io::{BufReader, Read, Write};
@@ -40,7 +42,12 @@ pub(super) fn run() -> ExitCode {
         return ExitCode::from(2);
     };
     tree::adopt_orphans();
-    let ended = match start(&launch) {
+    let shield = shield(&launch);
+    let ended = match shield
+        .as_ref()
+        .map_err(Clone::clone)
+        .and_then(|shield| start(&launch, shield))
+    {
         Ok(started) => {
             // The output is the command's. A second holder would keep it open after the command closed it.
             let _ = rustix::stdio::dup2_stdout(rustix::stdio::stderr());
@@ -48,6 +55,8 @@ pub(super) fn run() -> ExitCode {
         }
         Err(message) => not_started(message),
     };
+    // Nothing of the command is left, so what kept it from names can go.
+    drop(shield);
     say(&Status::Ended(ended));
     ExitCode::SUCCESS
 }
@@ -68,12 +77,21 @@ struct Started {
     output: Option<i32>,
 }
 
-fn start(launch: &Launch) -> Result<Started, String> {
+/// Keeps what a command must not see, change or make.
+fn shield(launch: &Launch) -> Result<Shield, String> {
+    match launch.level {
+        SandboxLevel::Bwrap => Shield::new(&launch.policy),
+        SandboxLevel::Landlock | SandboxLevel::None => Ok(Shield::default()),
+    }
+}
+
+fn start(launch: &Launch, shield: &Shield) -> Result<Started, String> {
     let mut command = match (launch.level, &launch.bwrap) {
         (SandboxLevel::Bwrap, Some(program)) => {
             let mut command = Command::new(program);
             command.args(bwrap::arguments(
                 &launch.policy,
+                &shield.mounts,
                 &launch.helper,
                 &launch.workdir,
             ));
@@ -135,9 +153,18 @@ fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch)
 
     let mut said = String::new();
     let mut ready = false;
+    let mut limits = Watch::new(&launch.limits, &launch.policy);
+    let mut limit = None;
+    let longest = if limits.is_needed() {
+        TICK
+    } else {
+        Duration::from_hours(1)
+    };
     let (cause, status) = loop {
-        let wait = deadline.map_or(Duration::from_hours(1), |deadline| {
-            deadline.saturating_duration_since(Instant::now())
+        let wait = deadline.map_or(longest, |deadline| {
+            deadline
+                .saturating_duration_since(Instant::now())
+                .min(longest)
         });
         match inbox.recv_timeout(wait) {
             Ok(Event::Ready(facts)) => {
@@ -152,6 +179,10 @@ fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch)
             Err(RecvTimeoutError::Timeout) => {
                 if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                     break (Cause::TimedOut, None);
+                }
+                limit = limits.exceeded();
+                if limit.is_some() {
+                    break (Cause::Limited, None);
                 }
             }
         }
@@ -179,7 +210,7 @@ fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch)
             cause,
             code: status.and_then(WaitStatus::exit_status),
             signal: status.and_then(WaitStatus::terminating_signal),
-            message: said,
+            message: limit.unwrap_or(said),
         },
     }
 }
@@ -195,6 +226,12 @@ fn apply(launch: &Launch, output: Option<i32>) -> Apply {
         level: launch.level,
         parent: (!inner).then(|| rustix::process::getpid().as_raw_pid()),
         policy: launch.policy.clone(),
+        limits: launch.limits,
+        // In namespaces of its own a command is counted alone.
+        other_tasks: match (launch.level, launch.limits.processes) {
+            (SandboxLevel::Landlock | SandboxLevel::None, Some(_)) => fs::tasks_of_user(),
+            (SandboxLevel::Bwrap, _) | (_, None) => 0,
+        },
         program: launch.program.clone(),
         environment: launch.environment.clone(),
         workdir: launch.workdir.clone(),

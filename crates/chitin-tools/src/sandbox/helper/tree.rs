@@ -56,6 +56,18 @@ fn freeze() {
     }
 }
 
+/// Returns how many processes and threads are below this one.
+#[cfg(target_os = "linux")]
+pub(super) fn tasks_below() -> u64 {
+    descendants().iter().map(|process| process.threads).sum()
+}
+
+/// Elsewhere they are not known.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn tasks_below() -> u64 {
+    0
+}
+
 /// Returns every process below this one.
 #[cfg(target_os = "linux")]
 fn below() -> Vec<Pid> {

@@ -1,0 +1,280 @@
+//! What a command must not see, change or make, in directories that it writes to. The supervisor keeps it so at the level of
+//! namespaces: everything of it is a mount of its own.
+//!
+//! A mount needs something to lie on. Where a guarded name is free, an empty directory takes it as long as a command runs, and goes away
+//! afterwards: it is recognised by its mode, and each supervisor holds a lock on it, so the last one removes it, and the next one what a
+//! killed one left. The directories on the way are mounts too, because those can't be renamed.
+
+use super::super::policy::{Guarded, Policy};
+use chitin_guard::PLACEHOLDER_MODE;
+use chitin_protocol::guarded_paths::{GIT_DETOURS, GIT_PROGRAMS};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// How often a name is tried that another supervisor is just giving free.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(2);
+/// Where git keeps the repositories of submodules, with settings of their own.
+const MODULES: &str = "modules";
+
+/// One thing that is mounted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ShieldMount {
+    /// A directory over itself, as it is: it can't be renamed or removed.
+    Pinned(PathBuf),
+    /// Something over itself, read-only.
+    ReadOnly(PathBuf),
+    /// An empty directory that nothing can be made in.
+    Empty(PathBuf),
+    /// An empty directory, in which a command may do what it likes.
+    Hidden(PathBuf),
+    /// Nothing to be read, instead of a file.
+    HiddenFile(PathBuf),
+}
+
+/// The mounts of a command, and what is there for their sake.
+#[derive(Debug, Default)]
+pub(crate) struct Shield {
+    pub(crate) mounts: Vec<ShieldMount>,
+    placeholders: Vec<(PathBuf, OwnedFd)>,
+    /// What must not come into being and can't be mounted over.
+    detours: Vec<PathBuf>,
+}
+
+impl Shield {
+    /// Finds out what to mount, and takes the names that are free.
+    pub(crate) fn new(policy: &Policy) -> Result<Self, String> {
+        let mut shield = Self::default();
+        for hidden in &policy.masked {
+            shield.hide(hidden, policy)?;
+        }
+        for guarded in &policy.guarded {
+            let covered = |hidden: &PathBuf| guarded.path.starts_with(hidden);
+            if !policy.masked.iter().any(covered) {
+                shield.guard(guarded)?;
+            }
+        }
+        Ok(shield)
+    }
+
+    fn hide(&mut self, hidden: &Path, policy: &Policy) -> Result<(), String> {
+        // Where nothing can be made, only what is there has to be hidden.
+        let root = policy
+            .written()
+            .filter(|root| hidden.starts_with(root) && hidden != *root)
+            .max_by_key(|root| root.components().count());
+        let Some(root) = root else {
+            match kind(hidden) {
+                Some(FileType::Directory) => self.add(ShieldMount::Hidden(hidden.to_owned())),
+                Some(_) => self.add(ShieldMount::HiddenFile(hidden.to_owned())),
+                None => {}
+            }
+            return Ok(());
+        };
+        if !self.pin_between(root, hidden)? {
+            return Ok(());
+        }
+        match found(hidden) {
+            Some(stat) if is_placeholder(&stat) => self.occupy(hidden),
+            Some(stat) if file_type(&stat) == FileType::Directory => {
+                self.add(ShieldMount::Hidden(hidden.to_owned()));
+                Ok(())
+            }
+            Some(_) => {
+                self.add(ShieldMount::HiddenFile(hidden.to_owned()));
+                Ok(())
+            }
+            None => self.occupy(hidden),
+        }
+    }
+
+    /// Pins the directories between two. Where one is missing, its name is taken, and there is nothing further to do.
+    fn pin_between(&mut self, root: &Path, path: &Path) -> Result<bool, String> {
+        let Ok(below) = path.strip_prefix(root) else {
+            return Ok(true);
+        };
+        let mut at = root.to_owned();
+        let steps: Vec<_> = below.components().collect();
+        for step in &steps[..steps.len().saturating_sub(1)] {
+            at.push(step);
+            match found(&at) {
+                Some(stat) if is_placeholder(&stat) => {
+                    self.occupy(&at)?;
+                    return Ok(false);
+                }
+                Some(stat) if file_type(&stat) == FileType::Directory => {
+                    self.add(ShieldMount::Pinned(at.clone()));
+                }
+                // A link or a file: what is behind it is hidden where it really is.
+                Some(_) => return Ok(false),
+                None => {
+                    self.occupy(&at)?;
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn guard(&mut self, guarded: &Guarded) -> Result<(), String> {
+        let path = &guarded.path;
+        match found(path) {
+            Some(stat) if is_placeholder(&stat) => self.occupy_if(guarded),
+            Some(stat) if file_type(&stat) == FileType::Symlink => Ok(()),
+            Some(stat) if guarded.git && file_type(&stat) == FileType::Directory => {
+                self.guard_repository(path)
+            }
+            Some(_) => {
+                self.add(ShieldMount::ReadOnly(path.clone()));
+                Ok(())
+            }
+            None => self.occupy_if(guarded),
+        }
+    }
+
+    fn occupy_if(&mut self, guarded: &Guarded) -> Result<(), String> {
+        if guarded.absent_too {
+            self.occupy(&guarded.path)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Keeps what git runs as it is. The rest changes with every commit.
+    fn guard_repository(&mut self, git: &Path) -> Result<(), String> {
+        self.add(ShieldMount::Pinned(git.to_owned()));
+        for name in GIT_PROGRAMS {
+            let path = git.join(name);
+            match found(&path) {
+                Some(stat) if is_placeholder(&stat) => self.occupy(&path)?,
+                Some(_) => self.add(ShieldMount::ReadOnly(path)),
+                None => self.occupy(&path)?,
+            }
+        }
+        let modules = git.join(MODULES);
+        if found(&modules).is_some() {
+            self.add(ShieldMount::ReadOnly(modules));
+        }
+        for name in GIT_DETOURS {
+            let path = git.join(name);
+            if found(&path).is_some() {
+                self.add(ShieldMount::ReadOnly(path));
+            } else {
+                // Git fails where one is empty, so nothing can take its name.
+                self.detours.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a name that is free.
+    fn occupy(&mut self, path: &Path) -> Result<(), String> {
+        let failed = |error: Errno| {
+            format!(
+                "could not keep commands from creating `{}`: {error}",
+                path.display()
+            )
+        };
+        for _ in 0..TRIES {
+            let mode = Mode::from_raw_mode(PLACEHOLDER_MODE);
+            match rustix::fs::mkdir(path, mode) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                // Where this process can make nothing, a command can't either.
+                Err(Errno::ROFS | Errno::ACCESS | Errno::PERM) => return Ok(()),
+                Err(error) => return Err(failed(error)),
+            }
+            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let directory = match rustix::fs::open(path, flags, Mode::empty()) {
+                Ok(directory) => directory,
+                Err(Errno::NOENT) => continue,
+                // Somebody else made something of that name just now.
+                Err(Errno::NOTDIR | Errno::LOOP) => {
+                    self.add(ShieldMount::ReadOnly(path.to_owned()));
+                    return Ok(());
+                }
+                Err(error) => return Err(failed(error)),
+            };
+            match rustix::fs::flock(&directory, FlockOperation::NonBlockingLockShared) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => {
+                    thread::sleep(PAUSE);
+                    continue;
+                }
+                Err(error) => return Err(failed(error)),
+            }
+            let (Ok(held), Some(there)) = (rustix::fs::fstat(&directory), found(path)) else {
+                continue;
+            };
+            if (held.st_dev, held.st_ino) != (there.st_dev, there.st_ino) {
+                continue;
+            }
+            if !is_placeholder(&held) {
+                // The mask of this process may have taken bits away from one that was made just now.
+                let fresh = held.st_mode & 0o6222 == 0 && held.st_mode & 0o1000 != 0;
+                if !fresh {
+                    self.add(ShieldMount::ReadOnly(path.to_owned()));
+                    return Ok(());
+                }
+                rustix::fs::fchmod(&directory, mode).map_err(failed)?;
+            }
+            self.add(ShieldMount::Empty(path.to_owned()));
+            self.placeholders.push((path.to_owned(), directory));
+            return Ok(());
+        }
+        Err(failed(Errno::WOULDBLOCK))
+    }
+
+    fn add(&mut self, mount: ShieldMount) {
+        if !self.mounts.contains(&mount) {
+            self.mounts.push(mount);
+        }
+    }
+}
+
+impl Drop for Shield {
+    fn drop(&mut self) {
+        for detour in &self.detours {
+            // Set aside instead of removed: the user may have made it meanwhile.
+            if found(detour).is_some() {
+                let aside = detour.with_extension("set-aside");
+                let _ = rustix::fs::rename(detour, &aside);
+            }
+        }
+        // The deepest first.
+        for (path, directory) in self.placeholders.drain(..).rev() {
+            let alone = rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive);
+            if alone.is_ok() {
+                // Only ever an empty directory.
+                let _ = rustix::fs::rmdir(&path);
+            }
+        }
+    }
+}
+
+/// Returns the names among the guarded ones that are links: what they lead to can be changed, and they can be replaced.
+pub(crate) fn links(policy: &Policy) -> Vec<&Path> {
+    let guarded = policy.guarded.iter().map(|guarded| guarded.path.as_path());
+    guarded
+        .filter(|path| found(path).is_some_and(|stat| file_type(&stat) == FileType::Symlink))
+        .collect()
+}
+
+fn found(path: &Path) -> Option<Stat> {
+    rustix::fs::statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW).ok()
+}
+
+fn kind(path: &Path) -> Option<FileType> {
+    found(path).map(|stat| file_type(&stat))
+}
+
+fn file_type(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+fn is_placeholder(stat: &Stat) -> bool {
+    file_type(stat) == FileType::Directory && stat.st_mode & 0o7777 == PLACEHOLDER_MODE
+}

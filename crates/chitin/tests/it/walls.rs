@@ -1,0 +1,329 @@
+//! Attacks on what keeps commands and tools in, through the program: what is tried must not work at any level of the sandbox.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the disk is looked at behind the program's back"
+)]
+
+use crate::process::{chitin, plain_command};
+use chitin_test::{TestEnv, needs};
+use serde_json::{Value, json};
+use std::fs::{Permissions, set_permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+/// Lets the offline model call a tool; returns what is printed.
+fn call(command: Command, tool: &str, arguments: &Value) -> String {
+    let mut command = command;
+    command.args(["-m", &format!("call {tool} {arguments}")]);
+    let output = command.output().unwrap();
+    let (out, error) = (&output.stdout, &output.stderr);
+    [String::from_utf8_lossy(out), String::from_utf8_lossy(error)].concat()
+}
+
+fn exec(env: &TestEnv, command: &str) -> String {
+    let run = plain_command(env, &["run", "harbor"]);
+    call(run, "exec", &json!({"command": command}))
+}
+
+fn harbor(settings: &str) -> TestEnv {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    env.file("home/.chitin/chitin.json5", settings);
+    env
+}
+
+fn script(env: &TestEnv, path: &str, text: &str) {
+    let path = env.file(path, format!("#!/bin/sh\n{text}\n"));
+    set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The levels of the sandbox that this machine has, by the doctor.
+fn levels() -> Vec<&'static str> {
+    let works = |level: &&&str| {
+        let env = harbor(&format!("{{ exec: {{ sandbox: '{level}' }} }}"));
+        exec(&env, "echo works").contains("works")
+            && !exec(&env, "echo works").contains("no sandbox works")
+    };
+    let found: Vec<_> = ["bwrap", "landlock"]
+        .iter()
+        .filter(works)
+        .copied()
+        .collect();
+    for level in ["bwrap", "landlock"] {
+        if !found.contains(&level) {
+            needs::skipped(&format!("the sandbox level `{level}`"));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_program_that_a_command_plants_is_not_run_outside() {
+    let env = harbor("{ exec: { sandbox: 'auto' } }");
+    let ran = env.path().join("ran");
+    for name in ["bwrap", "git", "lantern-server"] {
+        script(
+            &env,
+            &format!("harbor/.venv/bin/{name}"),
+            &format!("touch {}", ran.display()),
+        );
+    }
+    let path = format!(
+        "{}:/usr/bin:/bin",
+        env.path().join("harbor/.venv/bin").display()
+    );
+    let with_path = |arguments: &[&str]| {
+        let mut command = plain_command(&env, arguments);
+        command.env("PATH", &path);
+        command
+    };
+    let said = call(
+        with_path(&["run", "harbor"]),
+        "exec",
+        &json!({"command": "echo inside"}),
+    );
+    assert!(said.contains("inside"), "{said}");
+    assert!(!ran.exists(), "{said}");
+    // A server of the user's own settings, by its bare name.
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ mcp: { servers: { lantern: { command: 'lantern-server' } } } }",
+    );
+    let said = call(with_path(&["run", "harbor"]), "list", &json!({}));
+    assert!(!ran.exists(), "{said}");
+    assert!(
+        said.contains("where commands of an agent can write"),
+        "{said}"
+    );
+    // `init` and comparisons with a revision.
+    env.file("home/.chitin/chitin.json5", "{}");
+    with_path(&["init", "harbor", "--reseed"]).output().unwrap();
+    with_path(&["context", "harbor", "--compare", "HEAD"])
+        .output()
+        .unwrap();
+    assert!(!ran.exists());
+}
+
+#[test]
+fn chitins_home_in_the_workspace_is_out_of_reach_of_commands() {
+    for level in levels() {
+        let env = harbor("{}");
+        let settings = format!("{{ exec: {{ sandbox: '{level}' }} }}\n");
+        env.file("harbor/.chitin/chitin.json5", &settings);
+        env.file("harbor/.chitin/server-token", "tok-lantern\n");
+        let run = || {
+            let mut command = plain_command(&env, &["run", "harbor"]);
+            command
+                .env("CHITIN_HOME", env.path().join("harbor/.chitin"))
+                .env("PATH", "/usr/bin:/bin");
+            command
+        };
+        let attack = "cat .chitin/server-token; echo '{exec:{sandbox:\"none\"}}' > .chitin/chitin.json5; \
+                      mv .chitin away; rm -rf .chitin; mkdir .chitin; echo x > .chitin/chitin.json5";
+        let said = call(run(), "exec", &json!({ "command": attack }));
+        assert!(!said.contains("tok-lantern\n"), "{level}: {said}");
+        assert_eq!(env.read("harbor/.chitin/chitin.json5"), settings, "{level}");
+        let said = call(run(), "read", &json!({"path": ".chitin/server-token"}));
+        assert!(said.contains("is refused"), "{level}: {said}");
+    }
+}
+
+#[test]
+fn a_command_in_the_home_makes_no_state_of_openclaw() {
+    for level in levels() {
+        let env = TestEnv::new();
+        env.file("home/AGENTS.md", "Keep the house.\n");
+        env.file(
+            "home/.chitin/chitin.json5",
+            format!("{{ exec: {{ sandbox: '{level}' }} }}"),
+        );
+        let mut run = plain_command(&env, &["run", "home"]);
+        run.env("PATH", "/usr/bin:/bin");
+        let said = call(
+            run,
+            "exec",
+            &json!({"command": "mkdir -p .openclaw; echo '{}' > .openclaw/openclaw.json; echo end"}),
+        );
+        assert!(!env.home().join(".openclaw").exists(), "{level}: {said}");
+        assert!(
+            said.contains("contains your home directory"),
+            "{level}: {said}"
+        );
+    }
+}
+
+#[test]
+fn the_place_where_state_is_kept_is_no_workspace() {
+    let env = TestEnv::new();
+    env.file("home/.chitin/AGENTS.md", "Keep the keys.\n");
+    let output = plain_command(&env, &["run", "home/.chitin", "-m", "hi"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(5), "{said}");
+    assert!(said.contains("cannot be a workspace"), "{said}");
+}
+
+#[test]
+fn what_git_editors_and_rules_run_by_is_not_written_by_commands() {
+    if !needs::bwrap() {
+        return;
+    }
+    let env = harbor("{ exec: { sandbox: 'bwrap' } }");
+    let names = [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        ".envrc",
+        ".vscode/tasks.json",
+        ".idea/workspace.xml",
+        ".zed/tasks.json",
+        ".nvim.lua",
+        "PERMISSIONS.md",
+        "MCP.md",
+        "RUNTIME.md",
+        "CHANNELS.md",
+        "SKILLS.md",
+        "chitin.json5",
+    ];
+    let plant = |name: &str| format!("mkdir -p $(dirname {name}); echo planted > {name}");
+    let all = names.map(plant).join("; ");
+    // None is there, and none comes.
+    let said = exec(&env, &all);
+    assert!(said.contains("Read-only file system"), "{said}");
+    for name in names {
+        let top = name.split('/').next().unwrap();
+        assert!(
+            !env.path().join("harbor").join(top).exists(),
+            "{name}: {said}"
+        );
+    }
+    // All are there, and none changes.
+    for name in names {
+        env.file(&format!("harbor/{name}"), "# as it was\n");
+    }
+    let said = exec(
+        &env,
+        &format!("{all}; rm -rf .git .vscode .envrc; mv .git g; echo end"),
+    );
+    for name in names {
+        assert_eq!(
+            env.read(&format!("harbor/{name}")),
+            "# as it was\n",
+            "{name}: {said}"
+        );
+    }
+}
+
+#[test]
+fn options_do_not_hide_a_denied_command() {
+    let env = harbor("{ exec: { deny: ['git push *'] } }");
+    for command in [
+        "git -C . push",
+        "env X=1 git -c a=b push",
+        "timeout 5 git push",
+    ] {
+        let said = exec(&env, command);
+        assert!(said.contains("`exec.deny` lists it"), "{command}: {said}");
+    }
+    for command in [
+        "trap 'git push' EXIT",
+        "sed 1e x",
+        "tar cf x --checkpoint-action=exec=x .",
+    ] {
+        let said = exec(&env, command);
+        assert!(said.contains("needs approval"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn a_storm_ends_the_command_and_not_the_program() {
+    for level in levels() {
+        let env = harbor(&format!(
+            "{{ exec: {{ sandbox: '{level}', limits: {{ processes: 50, outputMb: 1 }} }} }}"
+        ));
+        // Bounded by itself, too.
+        let storm =
+            "i=0; while [ $i -lt 300 ]; do sleep 15 & i=$((i+1)); done; wait; echo survived";
+        let said = exec(&env, storm);
+        assert!(!said.contains("survived\n"), "{level}: {said}");
+        // What is shown of it is cut short; that it is over in time is not.
+        let begun = std::time::Instant::now();
+        let said = exec(&env, "yes | head -c 50000000; sleep 60");
+        assert!(said.contains("`exec` failed"), "{level}: {said}");
+        assert!(begun.elapsed().as_secs() < 40, "{level}");
+        let said = exec(&env, "echo fine");
+        assert!(said.contains("fine"), "{level}: {said}");
+    }
+}
+
+/// Runs a command with a terminal for its output; returns what the terminal got.
+fn on_a_terminal(mut command: Command) -> String {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use std::io::Read;
+    use std::process::Stdio;
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let other = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(name.to_str().unwrap())
+        .unwrap();
+    command.stdout(Stdio::from(other)).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    // Its own handle of the terminal would keep it open.
+    drop(command);
+    let mut terminal = std::fs::File::from(terminal);
+    let mut got = Vec::new();
+    let mut chunk = [0; 4096];
+    while let Ok(count @ 1..) = terminal.read(&mut chunk) {
+        got.extend_from_slice(&chunk[..count]);
+    }
+    child.wait().unwrap();
+    String::from_utf8_lossy(&got).into_owned()
+}
+
+#[test]
+fn escapes_in_files_do_not_reach_a_terminal_and_a_pipe_gets_every_byte() {
+    let env = harbor("{}");
+    let escapes = "before \u{1b}]0;title\u{7}\u{1b}[8mhidden\u{1b}[0m \u{9b}2J after";
+    env.file("harbor/AGENTS.md", format!("{escapes}\n"));
+    let said = call(
+        plain_command(&env, &["run", "harbor"]),
+        "read",
+        &json!({"path": "AGENTS.md"}),
+    );
+    assert!(said.contains("after"), "{said}");
+    for arguments in [
+        &["context", "harbor", "--text"][..],
+        &["run", "harbor", "-m", "hi", "--dry-run"],
+        &["sessions", "export", "main", "--dir", "harbor"],
+        &["context", "harbor", "--text", "--json"],
+        &["context", "harbor"],
+    ] {
+        let shown = on_a_terminal(plain_command(&env, arguments));
+        for raw in ["\u{1b}]", "\u{1b}[8m", "\u{9b}", "\u{7}"] {
+            assert!(!shown.contains(raw), "{arguments:?}: {shown:?}");
+        }
+        assert!(shown.len() > 20, "{arguments:?}: {shown:?}");
+    }
+    let piped = plain_command(&env, &["context", "harbor", "--text"])
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&piped.stdout).contains(escapes));
+}
+
+#[test]
+fn the_doctor_says_how_much_a_command_may_use() {
+    if levels().is_empty() {
+        return;
+    }
+    let env = harbor("{ exec: { limits: { processes: 77, memoryMb: 0, openFiles: 99 } } }");
+    let output = chitin(&env, &["doctor", "--offline", "harbor"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("77 processes"), "{said}");
+    assert!(said.contains("99 open files"), "{said}");
+    assert!(!said.contains("MB of memory"), "{said}");
+    assert!(said.contains("3600 s of processor time"), "{said}");
+}
