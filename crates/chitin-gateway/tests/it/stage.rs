@@ -464,6 +464,7 @@ impl StageHost {
             guests: chitin_tools::GuestRights::default(),
             approvals: chitin_tools::approval::RememberedApprovals::default(),
             guard: Arc::new(chitin_agent::guard::NoRules),
+            checkpoints: Arc::new(chitin_agent::checkpoint::NoCheckpoints),
             approver: Arc::new(Nobody),
             clock: Arc::clone(&clock) as _,
             limits: TurnLimits::new(&chitin_protocol::settings::LimitSettings::default()),
