@@ -18,10 +18,6 @@ pub struct ArchiveRules {
     pub upkeep: Upkeep,
     /// The longest line, in UTF-16 units, without its label.
     pub wrap_at: usize,
-    /// A conversation is looked at again when so many bytes are new.
-    pub stale_after_bytes: u64,
-    /// A conversation is looked at again when so many messages are new.
-    pub stale_after_messages: u64,
 }
 
 /// The name under which a conversation is found.
@@ -69,8 +65,6 @@ impl ArchiveRules {
         runtime_context: Upkeep::Kept,
         upkeep: Upkeep::Kept,
         wrap_at: 800,
-        stale_after_bytes: 100_000,
-        stale_after_messages: 50,
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
