@@ -7,6 +7,7 @@ use super::run::{JournalEnvironment, Run, STREAM_STRATEGY, instant, transport};
 use super::trajectory::Tally;
 use crate::limits::Spending;
 use chitin_contract::TraceRules;
+use chitin_model::http::without_secrets;
 use chitin_protocol::message::{StopReason, ToolCallBlock, ToolResultMessage, Usage};
 use chitin_protocol::tool::ToolSpec;
 use serde_json::{Map, Value, json};
@@ -149,22 +150,11 @@ pub(super) fn request(sent: &RequestSent<'_>, run: &Run) -> Data {
         "call": sent.call,
         "api": run.api.name(),
         "method": prepared.method,
-        "url": plain_url(&prepared.url),
+        "url": without_secrets(&prepared.url),
         "headers": prepared.headers.iter().map(|(name, _)| name).collect::<Vec<_>>(),
         "bytes": prepared.body.len(),
         "digest": prepared.digest,
     }))
-}
-
-/// Takes out of an address where keys may stand: before the host, and in the query.
-fn plain_url(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}{path}")
 }
 
 pub(super) fn tool_call(call: &ToolCallBlock) -> Data {

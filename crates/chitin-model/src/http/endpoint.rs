@@ -120,6 +120,18 @@ impl ModelEndpoint {
     }
 }
 
+/// Takes out of an address where keys may stand: before the host, and in the query. The rest stays as it was written, which a parser of
+/// addresses would not leave it.
+pub fn without_secrets(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +152,20 @@ mod tests {
             "{text}"
         );
         assert!(ModelEndpoint::new("HTTP://x.example").check().is_ok());
+    }
+
+    #[test]
+    fn a_shown_address_has_no_place_for_a_key() {
+        for (url, shown) in [
+            (
+                "https://me:key@x.example/v1?key=1#2",
+                "https://x.example/v1",
+            ),
+            ("https://x.example/a@b", "https://x.example/a@b"),
+            ("https://x.example", "https://x.example"),
+            ("no address?key=1", "no address"),
+        ] {
+            assert_eq!(without_secrets(url), shown);
+        }
     }
 }

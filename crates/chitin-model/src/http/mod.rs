@@ -7,7 +7,7 @@ mod outgoing;
 pub(crate) mod secrets;
 
 pub use client::make as make_client;
-pub use endpoint::{ModelEndpoint, ModelTimeouts};
+pub use endpoint::{ModelEndpoint, ModelTimeouts, without_secrets};
 
 use crate::error::ModelError;
 use crate::model::{EventStream, Model, Prepared, Tee};

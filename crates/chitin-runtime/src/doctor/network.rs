@@ -4,7 +4,7 @@ use super::machine::answers;
 use super::{DoctorCheck, DoctorVerdict};
 use crate::channels::{self, Activation, ChannelPlan};
 use crate::{Host, Notes, Setup, resolve_model};
-use chitin_model::http::{ModelEndpoint, make_client};
+use chitin_model::http::{ModelEndpoint, make_client, without_secrets};
 use chitin_net::certificate_problem;
 use chitin_workspace::compat::OPENCLAW_PORT;
 use futures_util::future::join_all;
@@ -55,7 +55,7 @@ async fn models(
     } else {
         checks.push(DoctorCheck::fine(area, format!("`{id}` has a key")));
     }
-    let place = shown_place(&endpoint);
+    let place = without_secrets(&endpoint.base_url);
     checks.push(if offline {
         DoctorCheck::new(
             area,
@@ -94,16 +94,6 @@ async fn reach(endpoint: &ModelEndpoint, place: &str) -> DoctorCheck {
             format!("`{place}` did not answer within {} s", LONGEST.as_secs()),
             "check the connection and the proxy",
         ),
-    }
-}
-
-/// Returns the address without anything that could be a secret.
-fn shown_place(endpoint: &ModelEndpoint) -> String {
-    let url = &endpoint.base_url;
-    let rest = url.split(['?', '#']).next().unwrap_or_default();
-    match (rest.split_once("://"), rest.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
-        _ => rest.to_owned(),
     }
 }
 
