@@ -167,7 +167,7 @@ impl ServeHost {
     }
 
     /// Tells whether the model of all agents was named.
-    pub const fn names_model(&self) -> bool {
+    pub(crate) const fn names_model(&self) -> bool {
         self.model.is_some()
     }
 

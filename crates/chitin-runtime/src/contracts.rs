@@ -11,7 +11,10 @@ pub fn find(name: &str) -> Result<&'static Contract, RuntimeError> {
 }
 
 /// Finds a built-in contract; the kind of the error says who named it.
-pub fn find_named_by(name: &str, kind: ErrorKind) -> Result<&'static Contract, RuntimeError> {
+pub(crate) fn find_named_by(
+    name: &str,
+    kind: ErrorKind,
+) -> Result<&'static Contract, RuntimeError> {
     chitin_contract::by_name(name).ok_or_else(|| {
         let names: Vec<&str> = chitin_contract::ALL.iter().map(|c| c.name).collect();
         let shown = plain(name, '\u{fffd}');

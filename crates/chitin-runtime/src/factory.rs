@@ -154,7 +154,7 @@ impl AgentFactory {
     }
 
     /// Says which lines of the workspace's guardrails look like rules and are none.
-    pub fn guardrail_notes(&self) -> Vec<String> {
+    pub(crate) fn guardrail_notes(&self) -> Vec<String> {
         let policy = read_policy(self.setup.contract(), &self.setup.options);
         let workspaces = std::iter::once(&self.setup.directory).chain(&self.setup.with);
         workspaces

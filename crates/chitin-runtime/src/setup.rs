@@ -404,7 +404,7 @@ impl Setup {
     }
 
     /// Returns where this workspace's skills are looked for.
-    pub fn skill_places(&self, host: &Host) -> SkillPlaces {
+    pub(crate) fn skill_places(&self, host: &Host) -> SkillPlaces {
         let trusted = match &self.options.links {
             Some(LinkPolicy::TrustedRoots(roots)) => roots.clone(),
             _ => Vec::new(),
@@ -435,7 +435,7 @@ impl Setup {
     }
 
     /// Returns where all skills are looked for that the catalogue lists, those of a release included.
-    pub fn catalogue_places(&self, host: &Host, release: &Release) -> SkillPlaces {
+    pub(crate) fn catalogue_places(&self, host: &Host, release: &Release) -> SkillPlaces {
         let places = self.skill_places(host);
         let (config, contract) = (self.configuration.value(), self.contract());
         match release {

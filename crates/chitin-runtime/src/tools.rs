@@ -110,7 +110,7 @@ impl Tools {
     }
 
     /// Returns the tools that somebody may use.
-    pub fn for_user(
+    pub(crate) fn for_user(
         &self,
         setup: &Setup,
         own: &ChitinSettings,

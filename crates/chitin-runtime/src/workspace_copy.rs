@@ -28,12 +28,12 @@ pub fn respell(workspace: &Workspace, original: &Path) -> Workspace {
 
 impl WorkspaceCopy {
     /// Returns where the copy of a path in the workspace is; other paths stay. For what configuration names absolutely.
-    pub fn copy_of(&self, path: &Path, original: &Path) -> PathBuf {
+    pub(crate) fn copy_of(&self, path: &Path, original: &Path) -> PathBuf {
         moved(path, original, &self.root)
     }
 
     /// Spells the places of skills in the workspace `original` instead. Skills from elsewhere are those of today.
-    pub fn respell_skills(&self, mut set: SkillSet, original: &Path) -> SkillSet {
+    pub(crate) fn respell_skills(&self, mut set: SkillSet, original: &Path) -> SkillSet {
         let real = self.real.as_path();
         let back = |path: &mut PathBuf| {
             *path = moved(&moved(path, &self.root, original), real, original);

@@ -182,7 +182,7 @@ impl TurnRequest {
     }
 
     /// Returns what the workspace and the configuration make of the turn. No context engine is asked.
-    pub fn workspace_context(
+    pub(crate) fn workspace_context(
         &self,
         host: &Host,
         setup: &Setup,

@@ -108,7 +108,7 @@ impl Setup {
     }
 
     /// Returns what an adapter made of the directory as a workspace.
-    pub fn claimed_workspace(
+    pub(crate) fn claimed_workspace(
         &self,
         host: &Host,
         definition: &AgentDefinition,

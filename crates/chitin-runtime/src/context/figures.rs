@@ -147,7 +147,7 @@ impl ModelFigures {
     }
 
     /// Returns how many tokens as we count them are a share of its window, in percent.
-    pub fn share_of_window(&self, percent: u8) -> Option<usize> {
+    pub(crate) fn share_of_window(&self, percent: u8) -> Option<usize> {
         let tokens = self.window()?.saturating_mul(usize::from(percent)) / 100;
         Some(tokens.saturating_mul(1000) / usize::from(self.model.per_thousand.max(1)))
     }
@@ -211,7 +211,7 @@ impl ModelFigures {
     }
 
     /// Says what it costs to put so many tokens into the cache again instead of reading them.
-    pub fn cost_of_rewriting(&self, tokens: usize) -> Option<String> {
+    pub(crate) fn cost_of_rewriting(&self, tokens: usize) -> Option<String> {
         let more = self.price_of_rewriting(tokens)?;
         Some(format!("{more} more, once, on {}", self.model.id))
     }
@@ -226,7 +226,7 @@ impl ModelFigures {
     }
 
     /// Returns what it costs more to put so many tokens into the cache again than to read them.
-    pub fn price_of_rewriting(&self, tokens: usize) -> Option<Cost> {
+    pub(crate) fn price_of_rewriting(&self, tokens: usize) -> Option<Cost> {
         let tokens = self.of_model(tokens);
         let written = models::RequestTokens {
             cache_write: tokens,

@@ -62,7 +62,7 @@ impl AgentMemory {
     }
 
     /// Makes one for a single look.
-    pub fn for_one_look(host: &Host, setup: &Setup, state: &Path) -> Self {
+    pub(crate) fn for_one_look(host: &Host, setup: &Setup, state: &Path) -> Self {
         Self::new(&Arc::new(host.clone()), &Arc::new(setup.clone()), state)
     }
 
@@ -77,7 +77,7 @@ impl AgentMemory {
     }
 
     /// Returns where the index is kept.
-    pub fn index_file(&self) -> PathBuf {
+    pub(crate) fn index_file(&self) -> PathBuf {
         let name = index_name(self.setup.agent.as_str(), &self.setup.directory);
         self.state.join("memory").join(name)
     }

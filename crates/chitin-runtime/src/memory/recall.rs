@@ -51,7 +51,7 @@ impl AgentMemory {
     }
 
     /// The same, for a thread that may wait.
-    pub fn recall_now(&self, message: RecallMessage<'_>) -> Recalled {
+    pub(crate) fn recall_now(&self, message: RecallMessage<'_>) -> Recalled {
         self.worth_it(message)
             .map_or_else(Recalled::default, |(options, within)| {
                 self.look_up(message.words, within, options)
