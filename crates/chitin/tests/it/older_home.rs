@@ -152,11 +152,15 @@ fn serve_runs_the_job_that_was_open_and_no_other() {
 #[test]
 fn an_artifact_in_the_store_is_verified_and_unpacked_to_the_same_files() {
     let talk = older_home(&[]);
+    // Its signature binds no name, as those of that version: whoever wants it to count says so.
     let key = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/home_of_0165168/ada.pub.pem");
-    done(
-        &talk,
-        &["verify", "harbor:1.0.0", "--trust", key.to_str().unwrap()],
-    );
+    let verify = ["verify", "harbor:1.0.0", "--trust", key.to_str().unwrap()];
+    let refused = plain_command(&talk.env, &verify).output().unwrap();
+    assert!(text(&refused.stderr).contains("unbound: \"accept\""));
+    let policy = json!({"default": "require", "unbound": "accept", "keys": {"ada": std::fs::read_to_string(&key).unwrap()}});
+    talk.env
+        .file("home/.chitin/trust.json5", policy.to_string());
+    done(&talk, &["verify", "harbor:1.0.0"]);
     done(&talk, &["unpack", "harbor:1.0.0", "out"]);
     for file in ["AGENTS.md", "SOUL.md", "skills/yard/SKILL.md"] {
         let (packed, out) = (format!("workspace/{file}"), format!("out/{file}"));
