@@ -1,6 +1,7 @@
 //! The parts that an agent is made of on this machine: models, tools, store, journal. `chitin run` makes one agent of them,
 //! `chitin serve` many.
 
+use crate::approvals::ApprovalFiles;
 use crate::checkpoints::WorkspaceCheckpoints;
 use crate::context::{EngineLook, FileSource, TurnContext, TurnRequest, WorkspaceSource};
 use crate::directories;
@@ -81,7 +82,7 @@ pub struct AgentFactory {
     pub tools: Vec<Arc<dyn Tool>>,
     /// The rules of `PERMISSIONS.md`. One for all turns of the agent, so that limits count across sessions.
     pub guard: Arc<AllGuards>,
-    /// What was allowed for a session. One for all turns of the agent.
+    /// What was allowed for a session or for good. One for all turns of the agent.
     approvals: RememberedApprovals,
     /// The channels that `CHANNELS.md` of each workspace names.
     pub channels: Arc<[ChannelFilter]>,
@@ -123,7 +124,7 @@ impl AgentFactory {
         let channels = workspaces().map(|one| ChannelFilter::new(one, policy.clone()));
         Ok(Self {
             guard: Arc::new(AllGuards::new(guards.collect())),
-            approvals: RememberedApprovals::default(),
+            approvals: RememberedApprovals::new(Arc::new(ApprovalFiles::of(&state, id))),
             channels: channels.collect(),
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),

@@ -38,6 +38,7 @@
 //! ```
 
 mod agent_cache;
+mod approvals;
 pub mod channels;
 mod check;
 mod checkpoints;
@@ -73,6 +74,7 @@ pub mod traces;
 mod workspace_copy;
 
 pub use agent_cache::{AgentCache, ServeHost};
+pub use approvals::{AgentApproval, ApprovalFiles, approvals, revoke_approval};
 pub use check::WorkspaceCheck;
 pub use chitin_agent::clock::SystemClock;
 pub use conversation::{Conversation, ConversationRequest, SessionChoice};

@@ -187,6 +187,11 @@ impl std::fmt::Debug for CallContext<'_> {
 pub trait Approver: Send + Sync {
     /// Asks whether something may be done.
     fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval>;
+
+    /// Tells whether somebody is there to be asked. What is only asked about for caution's sake is not asked of nobody.
+    fn is_there(&self) -> bool {
+        false
+    }
 }
 
 /// A question for permission.

@@ -32,7 +32,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Serve it", &["serve", "channels", "pairing"]),
     (
         "Look after it",
-        &["agents", "config", "plugins", "doctor", "help"],
+        &["agents", "approvals", "config", "plugins", "doctor", "help"],
     ),
 ];
 

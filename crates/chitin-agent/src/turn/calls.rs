@@ -216,6 +216,11 @@ struct Telling<'a> {
 }
 
 impl Approver for Telling<'_> {
+    fn is_there(&self) -> bool {
+        // What would be asked about is refused to a guest.
+        self.answers_guest || self.approver.is_there()
+    }
+
     fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             let request = ApprovalRequest {

@@ -16,7 +16,7 @@ pub struct Gate {
 }
 
 /// A command that asks to be run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Question<'a> {
     /// The tool.
     pub tool: &'a str,
@@ -28,6 +28,8 @@ pub struct Question<'a> {
     pub workdir: Option<&'a str>,
     /// Whether a sandbox holds it.
     pub held: Held,
+    /// Tells whether there is a file, by a path relative to where the command would run.
+    pub exists: &'a (dyn Fn(&str) -> bool + Send + Sync),
 }
 
 impl Gate {
@@ -53,9 +55,13 @@ impl Gate {
             environment,
             workdir,
             held,
+            exists,
         } = question;
         let why = match self.rules.decide(command, environment, held) {
-            CommandDecision::Allow => return Ok(()),
+            CommandDecision::Allow => match self.rules.harm(command, environment, exists) {
+                Some(harm) if approver.is_there() => harm,
+                Some(_) | None => return Ok(()),
+            },
             CommandDecision::Deny(why) => return Err(format!("The command was not run. {why}")),
             CommandDecision::Ask(why) => why,
         };

@@ -6,6 +6,7 @@
 
 mod compat;
 mod gate;
+mod harm;
 mod indirect;
 mod pattern;
 mod remembered;

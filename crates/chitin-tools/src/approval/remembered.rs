@@ -33,11 +33,14 @@ pub trait ApprovalStore: Send + Sync {
     fn remember(&self, tool: &str, pattern: &str) -> Result<(), String>;
 }
 
+/// Tools, and the patterns that they were allowed.
+type SessionAnswers = Vec<(String, String)>;
+
 /// What was answered for a session or for good.
 #[derive(Default, Clone)]
 pub struct RememberedApprovals {
     store: Option<Arc<dyn ApprovalStore>>,
-    sessions: Arc<Mutex<HashMap<String, Vec<(String, String)>>>>,
+    sessions: Arc<Mutex<HashMap<String, SessionAnswers>>>,
 }
 
 impl std::fmt::Debug for RememberedApprovals {

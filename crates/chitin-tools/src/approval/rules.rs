@@ -1,6 +1,7 @@
 //! Decisions about command lines.
 
 use super::compat;
+use super::harm::harm;
 use super::indirect::{is_opaque, may_be_program, without_global_options};
 use super::pattern::{CommandPattern, Fit};
 use super::shell::{Script, SimpleCommand, Word, split};
@@ -37,14 +38,14 @@ pub struct ApprovalRules {
 const HARMLESS: [&str; 6] = ["LANG", "TZ", "TERM", "NO_COLOR", "CI", "CLICOLOR"];
 
 /// Programs that run what their arguments say. A pattern of what is denied is looked for in their arguments as well.
-const RUNNERS: [&str; 24] = [
+pub(super) const RUNNERS: [&str; 24] = [
     "env", "sudo", "doas", "su", "nice", "ionice", "nohup", "timeout", "time", "command", "exec",
     "builtin", "xargs", "parallel", "find", "setsid", "stdbuf", "busybox", "toybox", "chroot",
     "unshare", "watch", "strace", "flock",
 ];
 
 /// Programs that read a program from their arguments or their input.
-const INTERPRETERS: [&str; 26] = [
+pub(super) const INTERPRETERS: [&str; 26] = [
     "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "python", "python3", "perl", "ruby", "node",
     "deno", "bun", "php", "lua", "tclsh", "Rscript", "pwsh", "awk", "gawk", "mawk", "nawk", "ed",
     "ex", "ssh",
@@ -141,6 +142,19 @@ impl ApprovalRules {
                 ))
             }
         }
+    }
+
+    /// Says what a command destroys, where nobody has said how to treat commands and no list names it.
+    pub(super) fn harm(
+        &self,
+        command: &str,
+        environment: &BTreeMap<String, String>,
+        exists: &dyn Fn(&str) -> bool,
+    ) -> Option<String> {
+        if self.approvals.is_some() || self.allowed(split(command).as_ref().ok(), environment) {
+            return None;
+        }
+        harm(command, exists)
     }
 
     fn allowed(&self, script: Option<&Script>, environment: &BTreeMap<String, String>) -> bool {
@@ -265,7 +279,7 @@ pub enum Held {
     Not,
 }
 
-fn by_bare_name(words: &[Word]) -> Vec<Word> {
+pub(super) fn by_bare_name(words: &[Word]) -> Vec<Word> {
     let mut words = words.to_vec();
     if let Some(Word::Exact(program)) = words.first_mut()
         && let Some((_, bare)) = program.rsplit_once('/')

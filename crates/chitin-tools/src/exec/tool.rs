@@ -261,6 +261,7 @@ impl TypedTool for ExecTool {
             } else {
                 Held::Not
             },
+            exists: &|file| chitin_guard::exists(&workdir.join(file)),
         };
         if let Err(why) = self.gate.admit(question, context.approver).await {
             return Ok(ToolOutcome::error(why)

@@ -59,13 +59,13 @@ impl TypedTool for WriteTool {
             context,
             &self.options,
             &self.spec.name,
-            move |space, consent| {
+            move |space, approved| {
                 let settled = space.place(&asked.path)?.settle()?;
                 settled.check_writable()?;
                 let content = asked.content.as_bytes();
                 let is_new = settled.found.is_none();
                 if settled.guarded.is_some() {
-                    replace_guarded(settled, content, consent)?;
+                    replace_guarded(settled, content, approved)?;
                 } else {
                     let parents = created_parents(&settled)?;
                     if let Err(error) = settled.root.replace(&settled.relative, content) {
@@ -86,9 +86,13 @@ impl TypedTool for WriteTool {
 }
 
 /// Writes a file that the owner must approve a change of: exactly what was approved, over exactly what was shown.
-fn replace_guarded(settled: Settled<'_>, content: &[u8], consent: &Consent) -> Result<(), Problem> {
+fn replace_guarded(
+    settled: Settled<'_>,
+    content: &[u8],
+    approved: &Consent,
+) -> Result<(), Problem> {
     let read = settled.found.map(|_| settled.read()).transpose()?;
-    consent.check([Planned {
+    approved.check([Planned {
         target: &settled,
         before: read.as_ref().map(|read| read.bytes.as_slice()),
         after: Some(content),

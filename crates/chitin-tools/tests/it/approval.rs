@@ -405,6 +405,7 @@ async fn somebody_is_asked_and_the_answer_counts() {
         environment: &environment,
         workdir: None,
         held: Held::Firmly,
+        exists: &|_| false,
     };
     let admit = async |command| gate.admit(question(command), &answers).await;
     assert!(admit("ls").await.is_ok());
@@ -443,6 +444,7 @@ async fn always_asking_offers_no_answer_for_good() {
         environment: &environment,
         workdir: None,
         held: Held::Firmly,
+        exists: &|_| false,
     };
     let patterns = Patterns(Mutex::default());
     for approvals in [ApprovalSetting::AlwaysAsk, ApprovalSetting::Ask] {

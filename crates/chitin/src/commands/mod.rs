@@ -1,6 +1,7 @@
 //! One file per verb: its arguments, and a `run` that returns a value for the printer.
 
 mod agents;
+mod approvals;
 mod cache;
 mod channels;
 pub(crate) mod check;
@@ -51,6 +52,8 @@ pub(crate) enum Command {
     Agents(agents::Args),
     /// Say which turn wrote a line of a file, and the message that led to it.
     Blame(history::blame::Args),
+    /// List and revoke what you allowed tools to do for good.
+    Approvals(approvals::Args),
     /// Show, verify and prune the local artifact store.
     Cache(cache::Args),
     /// List what each turn changed in the workspace, or show one turn as a diff.
@@ -144,6 +147,7 @@ impl Command {
             Self::Sessions(args) => args.run(host, printer),
             Self::Skills(args) => args.run(host, printer),
             Self::Trace(args) => args.run(host, printer),
+            Self::Approvals(args) => args.run(host, printer),
             Self::Cache(args) => args.run(host, printer).map_err(CliError::while_shipping),
             Self::Diff(args) => args.run(host, printer).map_err(CliError::while_shipping),
             Self::Inspect(args) => args.run(host, printer).map_err(CliError::while_shipping),

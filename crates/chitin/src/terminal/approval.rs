@@ -42,6 +42,10 @@ impl TerminalApprover {
 }
 
 impl Approver for TerminalApprover {
+    fn is_there(&self) -> bool {
+        terminal().is_some()
+    }
+
     fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             let Some(terminal) = terminal() else {

@@ -4,6 +4,7 @@
     reason = "files are looked at between the steps"
 )]
 
+use crate::process::chitin;
 use crate::run::{Talk, text};
 use crate::serve::{Serving, place};
 use chitin_test::model_server::Format;
@@ -249,4 +250,90 @@ fn files_that_only_look_like_guardrails_are_written_unasked() {
     for path in paths {
         assert_eq!(talk.env.read(&format!("workspace/{path}")), "x", "{path}");
     }
+}
+
+/// What was allowed for good, as `chitin approvals` lists it.
+fn remembered(talk: &Talk) -> Vec<Value> {
+    let listed = chitin(&talk.env, &["approvals", "list", "--json"]);
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    listed["approvals"].as_array().unwrap().clone()
+}
+
+#[test]
+fn an_answer_for_good_is_listed_holds_without_a_terminal_and_can_be_taken_back() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    let write = |content: &str| {
+        json!([call(
+            "write",
+            json!({"path": "SKILLS.md", "content": content})
+        )])
+    };
+    let reply = |text: &str| json!({"when": text, "toolCalls": write(text)});
+    let script = [
+        reply("ALPHA"),
+        reply("BRAVO"),
+        reply("CHARLIE"),
+        json!({"times": 0, "text": "Well."}),
+    ];
+    let talk = Talk::new(Format::Anthropic, &script);
+    assert_eq!(remembered(&talk), [] as [Value; 0]);
+    Terminal::run(&talk, "ALPHA").answer("a");
+    assert_eq!(talk.env.read("workspace/SKILLS.md"), "ALPHA");
+    let allowed = remembered(&talk);
+    assert_eq!(allowed.len(), 1, "{allowed:?}");
+    assert_eq!(
+        (&allowed[0]["tool"], &allowed[0]["pattern"]),
+        (&json!("write"), &json!("`SKILLS.md`"))
+    );
+    talk.answer("BRAVO");
+    assert_eq!(talk.env.read("workspace/SKILLS.md"), "BRAVO");
+    let id = allowed[0]["id"].as_str().unwrap();
+    let revoked = chitin(&talk.env, &["approvals", "revoke", id]);
+    assert!(text(&revoked.stdout).starts_with("Revoked:"), "{revoked:?}");
+    assert_eq!(remembered(&talk), [] as [Value; 0]);
+    talk.answer("CHARLIE");
+    assert_eq!(talk.env.read("workspace/SKILLS.md"), "BRAVO");
+    let unknown = chitin(&talk.env, &["approvals", "revoke", id]);
+    assert_eq!(unknown.status.code(), Some(3), "{unknown:?}");
+}
+
+#[test]
+fn a_command_that_destroys_is_asked_about_at_a_terminal() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    let commands = |command: &str| json!([call("exec", json!({"command": command}))]);
+    let talk = agent(commands("rm -r logs"));
+    talk.env.file("workspace/logs/a", "x");
+    let shown = Terminal::run(&talk, "Tidy up.").answer("no, keep the logs");
+    assert!(
+        shown.contains("rm -r logs") && shown.contains("deletes directories"),
+        "{shown}"
+    );
+    assert!(talk.env.workspace().join("logs/a").exists());
+    let said = &results(&talk)[0];
+    assert!(
+        said.contains("the user denied it and said: keep the logs"),
+        "{said}"
+    );
+
+    // What overwrites a file is one; the same words for a new file are not.
+    let talk = agent(commands("echo new > board.md"));
+    Terminal::run(&talk, "Tidy up.").answer("n");
+    assert!(talk.env.read("workspace/board.md").contains("larch"));
+}
+
+#[test]
+fn a_list_that_allows_a_command_by_name_asks_nobody() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    let talk = agent(json!([call("exec", json!({"command": "rm -r logs"}))]));
+    talk.env.file("workspace/logs/a", "x");
+    talk.configure(json!({"exec": {"allow": ["rm *"]}}));
+    let terminal = Terminal::run(&talk, "Tidy up.");
+    let shown = terminal.wait_for("Well.");
+    assert!(!shown.contains(QUESTION), "{shown}");
 }

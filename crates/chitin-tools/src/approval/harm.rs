@@ -1,0 +1,412 @@
+//! Commands that destroy what nobody can bring back: where somebody can be asked, they are asked about first.
+//!
+//! These rules look at words and so can be got around; the wall is the [sandbox](crate::sandbox). They are for honest mistakes.
+
+use super::rules::{INTERPRETERS, RUNNERS, by_bare_name};
+use super::shell::{Word, split};
+
+/// How deep commands within commands are looked at.
+const DEEPEST: usize = 4;
+/// How many words of a line are looked at.
+const MOST_WORDS: usize = 4_000;
+
+/// A program, the words that make a call of it harmful, and what it does then.
+struct Rule {
+    program: &'static str,
+    /// Each of these must be there, in any of its spellings; a spelling of one letter may be among others behind one dash.
+    needs: &'static [&'static [&'static str]],
+    does: &'static str,
+}
+
+const fn rule(
+    program: &'static str,
+    needs: &'static [&'static [&'static str]],
+    does: &'static str,
+) -> Rule {
+    Rule {
+        program,
+        needs,
+        does,
+    }
+}
+
+const RULES: [Rule; 34] = [
+    rule(
+        "rm",
+        &[&["-r", "-R", "--recursive"]],
+        "deletes directories with all that is in them",
+    ),
+    rule(
+        "rm",
+        &[&["*"]],
+        "deletes whatever a pattern or variable stands for",
+    ),
+    rule("shred", &[], "overwrites files"),
+    rule("truncate", &[], "cuts off what files hold"),
+    rule("dd", &[], "overwrites files or disks"),
+    rule("wipefs", &[], "makes a disk unreadable"),
+    rule("fdisk", &[], "changes how a disk is divided"),
+    rule("sfdisk", &[], "changes how a disk is divided"),
+    rule("parted", &[], "changes how a disk is divided"),
+    rule("find", &[&["-delete"]], "deletes all files that it finds"),
+    rule(
+        "rsync",
+        &[&[
+            "--delete",
+            "--delete-after",
+            "--delete-before",
+            "--delete-excluded",
+        ]],
+        "deletes files at the target",
+    ),
+    rule(
+        "chmod",
+        &[&["-R", "--recursive"]],
+        "changes the permissions of everything in a directory",
+    ),
+    rule(
+        "chown",
+        &[&["-R", "--recursive"]],
+        "changes the owner of everything in a directory",
+    ),
+    rule(
+        "chgrp",
+        &[&["-R", "--recursive"]],
+        "changes the group of everything in a directory",
+    ),
+    rule("kill", &[], "ends processes"),
+    rule("pkill", &[], "ends processes"),
+    rule("killall", &[], "ends processes"),
+    rule("shutdown", &[], "turns the machine off"),
+    rule("reboot", &[], "restarts the machine"),
+    rule(
+        "git",
+        &[&["reset"], &["--hard"]],
+        "discards changes that are not committed",
+    ),
+    rule(
+        "git",
+        &[&["clean"], &["-f", "--force"]],
+        "deletes files that git does not know",
+    ),
+    rule(
+        "git",
+        &[
+            &["push"],
+            &[
+                "-f",
+                "--force",
+                "--force-with-lease",
+                "--mirror",
+                "--delete",
+                "-d",
+                "--prune",
+            ],
+        ],
+        "removes commits or branches from the remote",
+    ),
+    rule(
+        "git",
+        &[&["checkout"], &["-f", "--force", "--", "."]],
+        "discards changes that are not committed",
+    ),
+    rule(
+        "git",
+        &[&["switch"], &["-f", "--force", "--discard-changes"]],
+        "discards changes that are not committed",
+    ),
+    rule(
+        "git",
+        &[&["restore"]],
+        "discards changes that are not committed",
+    ),
+    rule(
+        "git",
+        &[&["branch"], &["-D"]],
+        "deletes a branch whether or not it is merged",
+    ),
+    rule(
+        "git",
+        &[&["stash"], &["drop", "clear"]],
+        "deletes stashed changes",
+    ),
+    rule(
+        "git",
+        &[&["filter-branch", "filter-repo"]],
+        "rewrites the history",
+    ),
+    rule(
+        "git",
+        &[&["reflog"], &["expire", "delete"]],
+        "deletes what lost commits are found by",
+    ),
+    rule("git", &[&["update-ref"], &["-d"]], "deletes a reference"),
+    rule(
+        "docker",
+        &[&["prune"]],
+        "deletes containers, images or volumes",
+    ),
+    rule("docker", &[&["volume"], &["rm"]], "deletes volumes"),
+    rule("terraform", &[&["destroy"]], "deletes infrastructure"),
+    rule("kubectl", &[&["delete"]], "deletes resources"),
+];
+
+/// Says what a command line destroys, in a sentence; nothing where it does not seem to. `exists` tells whether there is a file.
+pub(super) fn harm(command: &str, exists: &dyn Fn(&str) -> bool) -> Option<String> {
+    let overwritten = || {
+        let target = truncated_files(command)
+            .into_iter()
+            .find(|file| exists(file))?;
+        Some(format!("`> {target}` replaces all that the file holds."))
+    };
+    harm_of(command, 0).or_else(overwritten)
+}
+
+fn harm_of(command: &str, depth: usize) -> Option<String> {
+    if depth > DEEPEST {
+        return None;
+    }
+    let commands = match split(command) {
+        Ok(script) => script.commands.into_iter().map(|one| one.words).collect(),
+        Err(_) => roughly(command),
+    };
+    commands
+        .iter()
+        .find_map(|words| harm_of_words(words, depth))
+}
+
+fn harm_of_words(words: &[Word], depth: usize) -> Option<String> {
+    let words = by_bare_name(words);
+    let Some((Word::Exact(program), arguments)) = words.split_first() else {
+        return None;
+    };
+    if program.contains('=') {
+        return harm_of_words(arguments, depth);
+    }
+    if program.starts_with("mkfs") {
+        return Some(format!(
+            "`{program}` makes a new file system: all that a disk holds is lost."
+        ));
+    }
+    let found = RULES
+        .iter()
+        .find(|rule| rule.program == program && rule.fits(arguments));
+    if let Some(rule) = found.filter(|_| !only_asks(program, arguments)) {
+        return Some(format!("`{program}` here {}.", rule.does));
+    }
+    if depth >= DEEPEST {
+        return None;
+    }
+    if RUNNERS.contains(&program.as_str()) {
+        let rest = (0..arguments.len()).find_map(|at| harm_of_words(&arguments[at..], depth + 1));
+        if rest.is_some() {
+            return rest;
+        }
+    }
+    if program == "eval" || INTERPRETERS.contains(&program.as_str()) {
+        let texts = arguments.iter().filter_map(|word| match word {
+            Word::Exact(text) if text.contains(' ') => Some(text),
+            Word::Exact(_) | Word::Open => None,
+        });
+        return texts.into_iter().find_map(|text| harm_of(text, depth + 1));
+    }
+    None
+}
+
+/// Tells whether a call only looks: `kill -0`, `kill -l`, or help.
+fn only_asks(program: &str, arguments: &[Word]) -> bool {
+    let has = |wanted: &str| {
+        arguments
+            .iter()
+            .any(|word| *word == Word::Exact(wanted.to_owned()))
+    };
+    has("--help")
+        || has("--version")
+        || (program == "kill" && (has("-0") || has("-l")))
+        || (program == "git" && has("restore") && has("--staged") && !has("--worktree"))
+        || ((program == "rsync" || program == "git") && (has("--dry-run") || has("-n")))
+}
+
+impl Rule {
+    fn fits(&self, arguments: &[Word]) -> bool {
+        self.needs.iter().all(|spellings| {
+            arguments.iter().any(|word| match word {
+                // What the shell makes of it may be anything; only deleting by a pattern is harmful for that alone.
+                Word::Open => spellings.contains(&"*"),
+                Word::Exact(word) => spellings.iter().any(|spelling| is_spelled(word, spelling)),
+            })
+        }) || (self.program == "git" && forces_by_name(arguments))
+    }
+}
+
+/// Tells whether `git push` is forced by a `+` before a name.
+fn forces_by_name(arguments: &[Word]) -> bool {
+    let mut exact = arguments.iter().filter_map(|word| match word {
+        Word::Exact(word) => Some(word.as_str()),
+        Word::Open => None,
+    });
+    exact.any(|word| word == "push")
+        && exact.any(|word| word.starts_with('+') || word.starts_with(':'))
+}
+
+fn is_spelled(word: &str, spelling: &str) -> bool {
+    let letter = spelling
+        .strip_prefix('-')
+        .filter(|letter| letter.chars().count() == 1);
+    let among = letter.is_some_and(|letter| {
+        let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        letters.is_some_and(|letters| letters.contains(letter))
+    });
+    word == spelling
+        || among
+        || (spelling.starts_with("--")
+            && word
+                .strip_prefix(spelling)
+                .is_some_and(|rest| rest.starts_with('=')))
+}
+
+/// Takes a line apart that is more than simple commands: every word that may begin one is looked at. It sees too much rather than too
+/// little.
+fn roughly(command: &str) -> Vec<Vec<Word>> {
+    let command = command.replace("$(", ";");
+    let pieces = command.split([';', '|', '&', '(', ')', '{', '}', '`', '\n']);
+    let words = |piece: &str| -> Vec<Word> {
+        let words = piece.split_whitespace().take(MOST_WORDS);
+        words
+            .map(|word| word.trim_matches(['"', '\'']))
+            .skip_while(|word| {
+                matches!(
+                    *word,
+                    "then" | "do" | "else" | "if" | "while" | "until" | "!" | "time"
+                )
+            })
+            .map(|word| {
+                if word.contains(['*', '?', '$', '[']) {
+                    Word::Open
+                } else {
+                    Word::Exact(word.to_owned())
+                }
+            })
+            .collect()
+    };
+    pieces
+        .map(words)
+        .filter(|words| !words.is_empty())
+        .collect()
+}
+
+/// Returns the files that output goes to in place of what they hold.
+fn truncated_files(command: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut quote = None;
+    let mut letters = command.chars().peekable();
+    let mut before = ' ';
+    while let Some(c) = letters.next() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            (None | Some('"'), '\\') => {
+                letters.next();
+            }
+            (None, '>') if before != '>' && before != '<' => {
+                if letters.peek() == Some(&'|') {
+                    letters.next();
+                }
+                if !matches!(letters.peek(), Some('>' | '&' | '(')) {
+                    let rest: String = letters.clone().collect();
+                    let rest = rest.trim_start_matches([' ', '\t']);
+                    let end = rest.find([' ', '\t', '\n', ';', '|', '&', '<', '>', ')']);
+                    let file = rest[..end.unwrap_or(rest.len())].trim_matches(['"', '\'']);
+                    if !file.is_empty() && !file.starts_with("/dev/") {
+                        found.push(file.to_owned());
+                    }
+                }
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harm;
+
+    fn is_harmful(command: &str) -> bool {
+        harm(command, &|file| file == "there.txt").is_some()
+    }
+
+    #[test]
+    fn what_destroys_is_seen_however_it_is_called() {
+        for command in [
+            "rm -r build",
+            "rm -fr build",
+            "/bin/rm --recursive --force x",
+            "rm *.log",
+            "cd x && rm -rf .",
+            "sudo rm -rf /",
+            "X=1 rm -rf y",
+            "find . -name x -delete",
+            "find . -exec rm -r {} +",
+            "ls | xargs rm -rf",
+            "sh -c 'rm -rf x'",
+            "bash -c \"cd y; git reset --hard\"",
+            "for d in *; do rm -rf \"$d\"; done",
+            "echo $(rm -r x)",
+            "git reset --hard HEAD~1",
+            "git -C sub reset --hard",
+            "git clean -fdx",
+            "git push --force",
+            "git push -f origin main",
+            "git push origin +main",
+            "git push origin :main",
+            "git push --force-with-lease=main",
+            "git checkout -- .",
+            "git branch -D topic",
+            "git stash drop",
+            "dd if=a of=b",
+            "mkfs.ext4 /dev/sdb",
+            "chmod -R 777 .",
+            "chown -R me .",
+            "kill 42",
+            "pkill node",
+            "truncate -s 0 x",
+            "echo x > there.txt",
+            "echo x >there.txt",
+            "echo x >| there.txt",
+            "cat > 'there.txt' <<EOF\nx\nEOF",
+        ] {
+            assert!(is_harmful(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn everyday_commands_are_not_asked_about() {
+        for command in [
+            "rm note.txt",
+            "ls -R",
+            "ls -la > new.txt",
+            "echo x >> there.txt",
+            "make 2>&1",
+            "make > /dev/null",
+            "cargo test",
+            "git status",
+            "git push origin main",
+            "git reset HEAD x",
+            "git clean -n",
+            "git checkout main",
+            "git restore --staged x",
+            "git log --format=format",
+            "grep -r 'rm -rf' .",
+            "echo 'a > there.txt'",
+            "kill -0 42",
+            "chmod 600 key",
+            "find . -name '*.rs'",
+            "sed -n 1p x",
+            "python3 -c 'print(1 > 0)'",
+        ] {
+            assert!(!is_harmful(command), "{command}");
+        }
+    }
+}
