@@ -6,7 +6,7 @@
 use crate::api::{
     AgentList, BindingList, ChannelList, Health, LoginReply, LoginRequest, Me, PairingCodeRequest,
     PairingList, Readiness, RevokeRequest, SaveFile, SendMessage, SentMessage, ServerStatus,
-    SessionDetails, SessionList, SessionTree, StopReply, Success, UnsavedPreview,
+    SessionDetails, SessionList, SessionTree, StopReply, Success, UndoTurn, UnsavedPreview,
 };
 use crate::error::FileConflict;
 use crate::feed::StreamEvent;
@@ -14,8 +14,8 @@ use crate::openai::{ChatCompletion, ChatCompletionRequest, Model, ModelList};
 use crate::openapi::{Schemas, Shape, document, events, json, messages, request, stream_or, text};
 use crate::socket::{SocketCommand, SocketMessage};
 use crate::workspace_api::{
-    FileList, FilePreview, FileText, FindingList, Lens, MemoryReply, SavedFile, SkillList,
-    TraceList, TraceReply, TurnList,
+    ChangeList, FileList, FilePreview, FileText, FindingList, Lens, MemoryReply, SavedFile,
+    SkillList, TraceList, TraceReply, TurnDiff, TurnList, UndoReport,
 };
 use chitin_gateway::Accepted;
 use chitin_gateway::route::RouteExplanation;
@@ -199,6 +199,17 @@ operations! {
         replies {200: json::<SkillList>}, fails [404, 501];
     Findings: Get "/api/agents/{agent}/findings", Token, "agent", "Checks a workspace.",
         replies {200: json::<FindingList>}, fails [404, 501];
+    Changes: Get "/api/agents/{agent}/changes", Token, "changes", "Lists the turns that changed the workspace, the newest first.",
+        query [count("limit", "The maximum number of turns.")],
+        replies {200: json::<ChangeList>}, fails [404, 501];
+    TurnChanges: Get "/api/agents/{agent}/turn-changes", Token, "changes", "Returns the lines that a turn changed.",
+        query [needed("turn", "The number of the turn.")],
+        replies {200: json::<TurnDiff>}, fails [404, 501];
+    UndoPreview: Get "/api/agents/{agent}/undo", Token, "undo", "Tells what an undo would do.",
+        query [needed("turn", "The number of the turn to whose beginning it leads.")],
+        replies {200: json::<UndoReport>}, fails [403, 404, 501];
+    Undo: Post "/api/agents/{agent}/undo", Token, "undo", "Takes the workspace back to before a turn.",
+        takes UndoTurn, replies {200: json::<UndoReport>}, fails [403, 404, 501];
     Memory: Get "/api/agents/{agent}/memory", Token, "agent", "Describes an agent's memory, or searches it.",
         query [optional("q", "What to search for; without it, an overview."), count("limit", "The maximum number of results.")],
         replies {200: json::<MemoryReply>}, fails [404, 501];

@@ -119,6 +119,48 @@ export interface BusySession {
   waiting: number;
 }
 
+/** The turns that changed something, the newest first. */
+export interface ChangeList {
+  /** The turns. */
+  turns: ChangedTurn[];
+  /** How many older turns there are. */
+  older: number;
+}
+
+/** A file that a turn changed. */
+export interface ChangedFile {
+  /** Its path below the workspace. */
+  path: string;
+  /** What became of it. */
+  kind: FileChangeKind;
+  /** How many lines came; nothing if it is not compared line by line. */
+  added?: number;
+  /** How many lines went. */
+  removed?: number;
+}
+
+/** A turn, or an undo, that changed something. */
+export interface ChangedTurn {
+  /** Its number. */
+  number: number;
+  /** Its session key; empty for an undo. */
+  session: string;
+  /** The beginning of its message. */
+  message: string;
+  /** When it began to write, in milliseconds since 1970. */
+  beganMs: number;
+  /** For an undo, the turn to whose beginning it led. */
+  undoOf?: number;
+  /** The undo that took it back. */
+  undoneBy?: number;
+  /** Whether the process ended before the turn did. */
+  interrupted: boolean;
+  /** Other turns that were writing at the same time. */
+  togetherWith: number[];
+  /** The files. */
+  files: ChangedFile[];
+}
+
 /** The chat channels, and refused messages. */
 export interface ChannelList {
   /** Every account of every channel. */
@@ -399,12 +441,25 @@ export interface ErrorDetails {
   hint?: string;
 }
 
+/** What became of a file. */
+export type FileChangeKind = "added" | "removed" | "changed" | "mode";
+
 /** The body of a refused write: what went wrong, and the file as it is. */
 export interface FileConflict {
   /** What went wrong. */
   error: ErrorDetails;
   /** The file as it is. */
   current: CurrentFile;
+}
+
+/** The lines that a turn changed in a file. */
+export interface FileDiff {
+  /** The path of the file below the workspace. */
+  path: string;
+  /** The lines; none if it is not compared line by line. */
+  diff: DiffLine[];
+  /** Whether there are more lines. */
+  shortened: boolean;
 }
 
 /** A file of which the model would get more or less. */
@@ -697,6 +752,16 @@ export type JobPlacement = "runs" | "waits" | "steers" | "known";
 
 /** How a job ended, in a word. */
 export type JobStatus = "ok" | "timedOut" | "stopped" | "failed";
+
+/** A file that an undo leaves alone. */
+export interface LeftAlone {
+  /** Its path below the workspace. */
+  path: string;
+  /** Why, as the end of a sentence. */
+  reason: string;
+  /** Whether it is taken back if that is asked for. */
+  canBeForced: boolean;
+}
 
 /** What the model gets in a turn. */
 export interface Lens {
@@ -1869,6 +1934,14 @@ export interface TreeSession {
   tokens?: number;
 }
 
+/** A turn with the lines that it changed. */
+export interface TurnDiff {
+  /** The turn. */
+  turn: ChangedTurn;
+  /** The difference of each of its files. */
+  files: FileDiff[];
+}
+
 /** One thing that happened in a turn. */
 export type TurnEvent = {
   type: "turn-started";
@@ -2070,6 +2143,26 @@ export interface TurnedAway {
   lastAt: number;
 }
 
+/** What an undo would do, or did. */
+export interface UndoReport {
+  /** The number of the undo, under which it can be taken back; nothing if nothing was changed. */
+  number?: number;
+  /** The turns that are taken back. */
+  turns: number[];
+  /** The files that are restored. */
+  restored: string[];
+  /** What is left alone, or failed, and why. */
+  leftAlone: LeftAlone[];
+}
+
+/** Which turn is undone. */
+export interface UndoTurn {
+  /** The number of the turn to whose beginning the workspace goes back. */
+  turn: number;
+  /** Whether files that were changed since are taken back too. */
+  force?: boolean;
+}
+
 /** A file as it might be. */
 export interface UnsavedPreview {
   /** The path below the workspace. */
@@ -2149,6 +2242,7 @@ export interface WorkspaceFinding {
 /** What each operation replies with when it succeeds. */
 export interface Replies {
   "GET /api/agents": AgentList;
+  "GET /api/agents/{agent}/changes": ChangeList;
   "GET /api/agents/{agent}/file": FileText;
   "PUT /api/agents/{agent}/file": SavedFile;
   "GET /api/agents/{agent}/files": FileList;
@@ -2156,6 +2250,9 @@ export interface Replies {
   "GET /api/agents/{agent}/memory": MemoryReply;
   "POST /api/agents/{agent}/preview": FilePreview;
   "GET /api/agents/{agent}/skills": SkillList;
+  "GET /api/agents/{agent}/turn-changes": TurnDiff;
+  "GET /api/agents/{agent}/undo": UndoReport;
+  "POST /api/agents/{agent}/undo": UndoReport;
   "GET /api/channels": ChannelList;
   "POST /api/login": LoginReply;
   "POST /api/logout": Success;

@@ -7,6 +7,7 @@ const SHAPES = {
   sessions: svg`<path d="M5 4v12M5 7h5M5 13h5"/><circle cx="13" cy="7" r="2"/><circle cx="13" cy="13" r="2"/>`,
   lens: svg`<path d="M3 3h8v8H3zM11 3h6v5h-6zM11 8h6v9h-6zM3 11h8v6H3z"/>`,
   files: svg`<path d="M5 2.5h7l3.5 3.5v11.500H5zM12 2.500V6h3.500M7.500 10h5.500M7.500 13h5.500"/>`,
+  changes: svg`<path d="M4 8h9a3.500 3.500 0 0 1 0 7H8M7 5L4 8l3 3"/>`,
   skills: svg`<path d="M10 3l2 4.500 5 .500-3.700 3.300 1 4.900L10 13.700 5.700 16.200l1-4.900L3 8l5-.500z"/>`,
   memory: svg`<circle cx="9" cy="9" r="5"/><path d="M13 13l4 4"/>`,
   traces: svg`<path d="M3 15l4-5 3 3 4-7 3 4"/>`,

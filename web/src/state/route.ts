@@ -1,6 +1,6 @@
 // Where one is: `#/view/first/second`. Nothing else of the address is used, and nothing secret stands in it.
 
-export const VIEWS = ["chat", "sessions", "lens", "files", "skills", "memory", "traces", "agents"] as const;
+export const VIEWS = ["chat", "sessions", "lens", "files", "changes", "skills", "memory", "traces", "agents"] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 export interface Route {

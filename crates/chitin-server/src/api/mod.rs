@@ -1,5 +1,6 @@
 //! Our own endpoints.
 
+mod changes;
 mod channels;
 mod earlier;
 mod events;
@@ -10,6 +11,7 @@ mod status;
 mod tree;
 mod workspace;
 
+pub(crate) use changes::{UndoTurn, changes, turn_changes, undo, undo_preview};
 pub(crate) use channels::{
     BindingList, ChannelList, PairingCodeRequest, PairingList, Readiness, RevokeRequest, accounts,
     approve, channels, pairing, ready, reject, revoke, routes,

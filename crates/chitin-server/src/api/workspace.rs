@@ -150,7 +150,7 @@ pub(crate) async fn memory(
 }
 
 /// Returns the agent if there is one with that id.
-fn known(shared: &Shared, agent: String) -> Result<String, ApiError> {
+pub(super) fn known(shared: &Shared, agent: String) -> Result<String, ApiError> {
     let agents = shared.gateway.parts().host.agents();
     if agents.iter().any(|one| one.id == agent) {
         Ok(agent)
@@ -205,7 +205,7 @@ pub(crate) async fn trace(shared: &Shared, id: String) -> Result<Response<Body>,
     answer(shared, move |workspaces| workspaces.trace(&id)).await
 }
 
-async fn answer<T: Serialize + Send + 'static>(
+pub(super) async fn answer<T: Serialize + Send + 'static>(
     shared: &Shared,
     work: impl FnOnce(&dyn WorkspaceApi) -> Result<T, WorkspaceApiError> + Send + 'static,
 ) -> Result<Response<Body>, ApiError> {

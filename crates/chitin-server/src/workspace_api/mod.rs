@@ -3,12 +3,17 @@
 //! The server knows sessions and messages. Workspaces are known to whoever makes agents, which implements [`WorkspaceApi`]. The types
 //! here are what is sent: their fields are the API, and the OpenAPI document is made of them.
 
+mod changes;
 mod files;
 mod lens;
 mod memory;
 mod skills;
 mod traces;
 
+pub use changes::{
+    ChangeList, ChangeListRequest, ChangedFile, ChangedTurn, FileChangeKind, FileDiff, LeftAlone,
+    TurnChangesRequest, TurnDiff, UndoMode, UndoReport,
+};
 pub use files::{
     CurrentFile, FileEffect, FileKind, FileList, FilePreview, FileRequest, FileState, FileText,
     PreviewFile, PreviewTotals, PromptSize, SaveFileRequest, SavedFile, WorkspaceFile,
@@ -32,7 +37,8 @@ use chitin_gateway::HostError;
 
 /// Answers questions about workspaces. Called where waiting for the disk is fine.
 ///
-/// Implementers look at nothing but the agents that the server serves, and write only in [`WorkspaceApi::save_file`].
+/// Implementers look at nothing but the agents that the server serves, and write only in [`WorkspaceApi::save_file`] and
+/// [`WorkspaceApi::undo`].
 pub trait WorkspaceApi: Send + Sync {
     /// Lists the recorded turns of a session, the newest first.
     fn turns(&self, agent: &str, session: &str) -> Result<TurnList, WorkspaceApiError>;
@@ -51,6 +57,19 @@ pub trait WorkspaceApi: Send + Sync {
 
     /// Shows what the next turn would hold if a file had another text. Writes nothing.
     fn preview(&self, request: PreviewRequest) -> Result<FilePreview, WorkspaceApiError>;
+
+    /// Lists the turns that changed the workspace, the newest first.
+    fn changes(&self, request: ChangeListRequest) -> Result<ChangeList, WorkspaceApiError>;
+
+    /// Shows the lines that a turn changed.
+    fn turn_changes(&self, request: TurnChangesRequest) -> Result<TurnDiff, WorkspaceApiError>;
+
+    /// Takes the workspace back to before a turn, or says what that would do.
+    fn undo(
+        &self,
+        request: TurnChangesRequest,
+        mode: UndoMode,
+    ) -> Result<UndoReport, WorkspaceApiError>;
 
     /// Lists the skills of an agent.
     fn skills(&self, agent: &str) -> Result<SkillList, WorkspaceApiError>;

@@ -7,12 +7,13 @@ use chitin_gateway::{IncomingMessage, Noticed, ReceiveOutcome};
 use chitin_protocol::session_key::ChatType;
 use chitin_server::Attached;
 use chitin_server::workspace_api::{
-    CurrentFile, FileKind, FileList, FilePreview, FileRequest, FileState, FileText, FindingCounts,
-    FindingFix, FindingList, FindingSeverity, HistoryState, Lens, LensHistory, LensRequest,
-    LensSize, LensTools, LensTotals, LensTurn, MemoryReply, MemoryRequest, MemoryResults,
-    PreviewFile, PreviewRequest, PreviewTotals, PromptBudget, PromptSize, PromptState,
-    RecordedSession, SaveFileRequest, SavedFile, SkillList, TraceList, TraceListRequest,
-    TraceReply, TurnList, WorkspaceApi, WorkspaceApiError, WorkspaceApiErrorKind, WorkspaceFile,
+    ChangeList, ChangeListRequest, ChangedTurn, CurrentFile, FileKind, FileList, FilePreview,
+    FileRequest, FileState, FileText, FindingCounts, FindingFix, FindingList, FindingSeverity,
+    HistoryState, Lens, LensHistory, LensRequest, LensSize, LensTools, LensTotals, LensTurn,
+    MemoryReply, MemoryRequest, MemoryResults, PreviewFile, PreviewRequest, PreviewTotals,
+    PromptBudget, PromptSize, PromptState, RecordedSession, SaveFileRequest, SavedFile, SkillList,
+    TraceList, TraceListRequest, TraceReply, TurnChangesRequest, TurnDiff, TurnList, UndoMode,
+    UndoReport, WorkspaceApi, WorkspaceApiError, WorkspaceApiErrorKind, WorkspaceFile,
     WorkspaceFinding,
 };
 use serde_json::json;
@@ -29,6 +30,9 @@ enum Call {
     Preview(PreviewRequest),
     Skills(String),
     Findings(String),
+    Changes(ChangeListRequest),
+    TurnChanges(TurnChangesRequest),
+    Undo(TurnChangesRequest, UndoMode),
     Memory(MemoryRequest),
     Traces(TraceListRequest),
     Trace(String),
@@ -61,6 +65,20 @@ const BUDGET: PromptBudget = PromptBudget {
     system_chars: None,
     system_tokens: None,
 };
+
+fn changed_turn() -> ChangedTurn {
+    ChangedTurn {
+        number: 7,
+        session: "agent:main:main".to_owned(),
+        message: SCRIPT.to_owned(),
+        began_ms: 1,
+        undo_of: None,
+        undone_by: None,
+        interrupted: false,
+        together_with: Vec::new(),
+        files: Vec::new(),
+    }
+}
 
 impl WorkspaceApi for Echo {
     fn turns(&self, agent: &str, session: &str) -> Result<TurnList, WorkspaceApiError> {
@@ -211,6 +229,36 @@ impl WorkspaceApi for Echo {
         unreachable!("an implementation that panics")
     }
 
+    fn changes(&self, request: ChangeListRequest) -> Result<ChangeList, WorkspaceApiError> {
+        self.note(Call::Changes(request));
+        Ok(ChangeList {
+            turns: vec![changed_turn()],
+            older: 0,
+        })
+    }
+
+    fn turn_changes(&self, request: TurnChangesRequest) -> Result<TurnDiff, WorkspaceApiError> {
+        self.note(Call::TurnChanges(request));
+        Ok(TurnDiff {
+            turn: changed_turn(),
+            files: Vec::new(),
+        })
+    }
+
+    fn undo(
+        &self,
+        request: TurnChangesRequest,
+        mode: UndoMode,
+    ) -> Result<UndoReport, WorkspaceApiError> {
+        self.note(Call::Undo(request, mode));
+        Ok(UndoReport {
+            number: None,
+            turns: Vec::new(),
+            restored: vec![SCRIPT.to_owned()],
+            left_alone: Vec::new(),
+        })
+    }
+
     fn findings(&self, agent: &str) -> Result<FindingList, WorkspaceApiError> {
         self.note(Call::Findings(agent.to_owned()));
         Ok(FindingList {
@@ -325,6 +373,30 @@ async fn every_question_of_the_page_reaches_the_workspace_api() {
             Call::File(file),
         ),
         ("/api/agents/main/findings", Call::Findings(main.clone())),
+        (
+            "/api/agents/main/changes?limit=4",
+            Call::Changes(ChangeListRequest {
+                agent: main.clone(),
+                limit: 4,
+            }),
+        ),
+        (
+            "/api/agents/main/turn-changes?turn=7",
+            Call::TurnChanges(TurnChangesRequest {
+                agent: main.clone(),
+                turn: 7,
+            }),
+        ),
+        (
+            "/api/agents/main/undo?turn=7",
+            Call::Undo(
+                TurnChangesRequest {
+                    agent: main.clone(),
+                    turn: 7,
+                },
+                UndoMode::Preview,
+            ),
+        ),
         (
             "/api/agents/main/memory?q=larch&limit=3",
             memory(Some("larch"), Some(3)),

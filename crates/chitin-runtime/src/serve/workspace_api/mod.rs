@@ -1,5 +1,6 @@
 //! What the page asks about workspaces, answered from what the commands know: files, prompts, skills, memory, traces.
 
+mod changes;
 mod diff;
 mod files;
 mod lens;
@@ -16,9 +17,10 @@ mod turns;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{AgentCache, AgentFactory, Host, ServeHost};
 use chitin_server::workspace_api::{
-    FileList, FilePreview, FileRequest, FileText, FindingList, Lens, LensRequest, MemoryReply,
-    MemoryRequest, PreviewRequest, SaveFileRequest, SavedFile, SkillList, TraceList,
-    TraceListRequest, TraceReply, TurnList, WorkspaceApi, WorkspaceApiError, WorkspaceApiErrorKind,
+    ChangeList, ChangeListRequest, FileList, FilePreview, FileRequest, FileText, FindingList, Lens,
+    LensRequest, MemoryReply, MemoryRequest, PreviewRequest, SaveFileRequest, SavedFile, SkillList,
+    TraceList, TraceListRequest, TraceReply, TurnChangesRequest, TurnDiff, TurnList, UndoMode,
+    UndoReport, WorkspaceApi, WorkspaceApiError, WorkspaceApiErrorKind,
 };
 use std::sync::Arc;
 
@@ -90,6 +92,28 @@ impl WorkspaceApi for ServedWorkspaces {
 
     fn findings(&self, agent: &str) -> Result<FindingList, WorkspaceApiError> {
         self.at(agent, |factory| skills::findings(&self.host, factory))
+    }
+
+    fn changes(&self, request: ChangeListRequest) -> Result<ChangeList, WorkspaceApiError> {
+        self.at(&request.agent, |factory| {
+            changes::list(&self.host, factory, request.limit)
+        })
+    }
+
+    fn turn_changes(&self, request: TurnChangesRequest) -> Result<TurnDiff, WorkspaceApiError> {
+        self.at(&request.agent, |factory| {
+            changes::show(&self.host, factory, request.turn)
+        })
+    }
+
+    fn undo(
+        &self,
+        request: TurnChangesRequest,
+        mode: UndoMode,
+    ) -> Result<UndoReport, WorkspaceApiError> {
+        self.at(&request.agent, |factory| {
+            changes::undo(&self.host, factory, request.turn, mode)
+        })
     }
 
     fn memory(&self, request: MemoryRequest) -> Result<MemoryReply, WorkspaceApiError> {

@@ -1,13 +1,13 @@
 
-import{B as e,C as t,O as n,P as r,R as i,T as a,V as o,_ as s,a as c,b as l,h as u,m as d,o as f,t as p,v as m,w as h}from"./app.js";var g=class extends u{agent=``;skills=new d(this);findings=new d(this);constructor(){super(),this.while(()=>n.subscribe(()=>this.choose())),this.while(()=>a.subscribe(()=>this.load()))}connectedCallback(){super.connectedCallback(),this.choose()}choose(){n.value.view===`skills`&&(this.agent=n.value.rest[0]??h(),this.load())}load(){let{agent:e}=this;this.skills.ask(()=>t.get(i`/api/agents/${e}/skills`)),this.findings.ask(()=>t.get(i`/api/agents/${e}/findings`))}render(){return o`
-      ${m(`Skills & findings`,`What the agent can look up, and what is wrong with its workspace`,p(this.agent,e=>location.hash=r(`skills`,e)))}
+import{C as e,F as t,H as n,T as r,V as i,_ as a,a as o,b as s,h as c,k as l,m as u,o as d,t as f,v as p,w as m,z as h}from"./app.js";var g=class extends c{agent=``;skills=new u(this);findings=new u(this);constructor(){super(),this.while(()=>l.subscribe(()=>this.choose())),this.while(()=>r.subscribe(()=>this.load()))}connectedCallback(){super.connectedCallback(),this.choose()}choose(){l.value.view===`skills`&&(this.agent=l.value.rest[0]??m(),this.load())}load(){let{agent:t}=this;this.skills.ask(()=>e.get(h`/api/agents/${t}/skills`)),this.findings.ask(()=>e.get(h`/api/agents/${t}/findings`))}render(){return n`
+      ${p(`Skills & findings`,`What the agent can look up, and what is wrong with its workspace`,f(this.agent,e=>location.hash=t(`skills`,e)))}
       <section class="section"><h2>Findings</h2>${this.findings.show(({findings:e})=>this.drawFindings(e))}</section>
-      <section class="section"><h2>Skills</h2>${this.skills.show(({skills:e})=>this.drawSkills(e))}</section>`}drawFindings(t){return t.length===0?o`<p class="notice good">Nothing is wrong.</p>`:o`<ul class="cards">${t.map(t=>o`<li class="card finding" data-severity=${t.severity}>
-      <p><span class="tag" data-severity=${t.severity}>${t.severity}</span> <strong>${l(t.message)}</strong></p>
-      <p class="quiet small">${t.path?o`<a href=${r(`files`,this.agent,...t.path.split(`/`))}>${t.path}${t.line?`:${t.line}`:``}</a> · `:e}<code>${t.code}</code></p>
-      ${t.remedy?o`<p class="small">${l(t.remedy)}</p>`:e}</li>`)}</ul>`}drawSkills(t){if(t.length===0)return s(`No skills.`,"A skill is a directory below `skills/` with a `SKILL.md` in it.");let n=t.filter(e=>e.eligible!==!1).length;return o`<p class="quiet">${f(t.length,`skill`)}, ${c(n)} usable here</p>
-      <ul class="cards">${t.map(t=>o`<li class="card" data-off=${t.eligible===!1||e}>
-        <p><strong>${t.name}</strong> ${t.eligible===!1?o`<span class="tag">not usable</span>`:e} ${t.inPrompt===!1&&t.eligible!==!1?o`<span class="tag">not in the prompt</span>`:e}</p>
-        ${t.description?o`<p>${t.description}</p>`:e}
-        ${(t.why??[]).map(e=>o`<p class="small warn-text">${l(e)}</p>`)}
-        <p class="quiet small">${t.source??``}${t.path?o` · ${this.place(t.path)}`:e}</p></li>`)}</ul>`}place(e){return e.startsWith(`/`)?o`<code>${e}</code>`:o`<a href=${r(`files`,this.agent,...e.split(`/`))}>${e}</a>`}};customElements.define(`chitin-skills`,g);
+      <section class="section"><h2>Skills</h2>${this.skills.show(({skills:e})=>this.drawSkills(e))}</section>`}drawFindings(e){return e.length===0?n`<p class="notice good">Nothing is wrong.</p>`:n`<ul class="cards">${e.map(e=>n`<li class="card finding" data-severity=${e.severity}>
+      <p><span class="tag" data-severity=${e.severity}>${e.severity}</span> <strong>${s(e.message)}</strong></p>
+      <p class="quiet small">${e.path?n`<a href=${t(`files`,this.agent,...e.path.split(`/`))}>${e.path}${e.line?`:${e.line}`:``}</a> · `:i}<code>${e.code}</code></p>
+      ${e.remedy?n`<p class="small">${s(e.remedy)}</p>`:i}</li>`)}</ul>`}drawSkills(e){if(e.length===0)return a(`No skills.`,"A skill is a directory below `skills/` with a `SKILL.md` in it.");let t=e.filter(e=>e.eligible!==!1).length;return n`<p class="quiet">${d(e.length,`skill`)}, ${o(t)} usable here</p>
+      <ul class="cards">${e.map(e=>n`<li class="card" data-off=${e.eligible===!1||i}>
+        <p><strong>${e.name}</strong> ${e.eligible===!1?n`<span class="tag">not usable</span>`:i} ${e.inPrompt===!1&&e.eligible!==!1?n`<span class="tag">not in the prompt</span>`:i}</p>
+        ${e.description?n`<p>${e.description}</p>`:i}
+        ${(e.why??[]).map(e=>n`<p class="small warn-text">${s(e)}</p>`)}
+        <p class="quiet small">${e.source??``}${e.path?n` · ${this.place(e.path)}`:i}</p></li>`)}</ul>`}place(e){return e.startsWith(`/`)?n`<code>${e}</code>`:n`<a href=${t(`files`,this.agent,...e.split(`/`))}>${e}</a>`}};customElements.define(`chitin-skills`,g);

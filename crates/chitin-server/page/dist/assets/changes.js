@@ -1,0 +1,25 @@
+
+import{B as e,C as t,D as n,F as r,H as i,R as a,T as o,V as s,_ as c,b as l,h as u,i as d,k as f,m as p,o as m,t as h,v as g,w as _,z as v}from"./app.js";import{t as y}from"./compare.js";var b={added:`added`,removed:`removed`,changed:`changed`,mode:`permissions`},x=class extends u{agent=``;list=new p(this);shown=new p(this);plan=new p(this);open=null;asked=null;force=!1;said=``;constructor(){super(),this.watch(n),this.while(()=>f.subscribe(()=>this.choose())),this.while(()=>o.subscribe(()=>this.load()))}connectedCallback(){super.connectedCallback(),this.choose()}choose(){if(f.value.view!==`changes`)return;let e=f.value.rest[0]??_();e!==this.agent&&(this.list.forget(),this.close(),this.said=``),this.agent=e,this.load()}load(){let{agent:e}=this;this.list.ask(()=>t.get(v`/api/agents/${e}/changes`))}close(){this.open=null,this.asked=null,this.shown.forget(),this.plan.forget()}show(n){let r=this.open===n;if(this.close(),!r){this.open=n;let r=e(v`/api/agents/${this.agent}/turn-changes`,{turn:n});this.shown.ask(()=>t.get(r))}this.requestUpdate()}async prepare(n){this.plan.forget(),this.asked=n,this.force=!1,this.said=``;let r=e(v`/api/agents/${this.agent}/undo`,{turn:n});await this.plan.ask(()=>t.get(r)),await this.updateComplete,this.querySelector(`.undo-plan`)?.focus()}async undo(e){try{let n=await t.send(`POST`,v`/api/agents/${this.agent}/undo`,{turn:e,force:this.force}),r=n.leftAlone.length,i=r>0?` ${m(r,`file`)} left alone.`:``;this.said=n.number?`Restored ${m(n.restored.length,`file`)}. Change ${n.number} takes this back.${i}`:`Nothing was changed.${i}`}catch(e){this.said=a(e).message}this.close(),this.load()}render(){return i`
+      ${g(`Changes`,`What each turn changed in the workspace; all of it can be taken back`,h(this.agent,e=>location.hash=r(`changes`,e)))}
+      <p class="notice" role="status" ?hidden=${!this.said}>${this.said}</p>
+      ${this.list.show(e=>this.drawList(e))}`}drawList({turns:e,older:t}){return e.length===0?c(`No turn changed anything.`,`Turns that write to the workspace are recorded before and after.`):i`<ul class="cards changes">${e.map(e=>this.drawTurn(e))}</ul>
+      ${t>0?i`<p class="quiet">${m(t,`older turn`)}: \`chitin changes\` lists them.</p>`:s}`}drawTurn(e){let t=this.open===e.number,n=e.undoOf?`Undo to before turn ${e.undoOf}`:e.message||`(no words)`;return i`<li class="card" data-turn=${e.number} data-off=${e.undoneBy!==void 0||s}>
+      <p><span class="tag">${e.number}</span> <strong>${n}</strong>
+        ${e.undoneBy===void 0?s:i`<span class="tag">undone by ${e.undoneBy}</span>`}
+        ${e.interrupted?i`<span class="tag">interrupted</span>`:s}</p>
+      <p class="quiet small">${d(e.beganMs)}${e.session?i` · <a href=${r(`chat`,e.session)}>${e.session}</a>`:s}</p>
+      ${e.togetherWith.length>0?i`<p class="small warn-text">Turn ${e.togetherWith.join(`, `)} was writing at the same time: changes may be of either.</p>`:s}
+      <ul class="changed-files">${e.files.map(e=>this.drawFile(e))}</ul>
+      <p class="buttons">
+        <button type="button" class="button small" aria-expanded=${t} @click=${()=>this.show(e.number)}>${t?`Hide lines`:`Show lines`}</button>
+        <button type="button" class="button small" @click=${()=>this.prepare(e.number)}>Undo …</button></p>
+      ${this.asked===e.number?this.plan.show(t=>this.drawPlan(e.number,t)):s}
+      ${t?this.shown.show(e=>this.drawDiff(e)):s}</li>`}drawFile(e){let t=e.added===void 0?s:i` <span class="good-text">+${e.added}</span> <span class="bad-text">−${e.removed}</span>`;return i`<li><span class="quiet small">${b[e.kind]}</span> <code>${e.path}</code>${t}</li>`}drawPlan(e,t){let n=t.leftAlone.some(e=>e.canBeForced),r=t.restored.length+(this.force?t.leftAlone.filter(e=>e.canBeForced).length:0);return i`<div class="undo-plan" role="alertdialog" tabindex="-1" aria-labelledby="undo-title">
+      <p id="undo-title"><strong>Take back ${t.turns.length===1?`turn ${t.turns[0]}`:`turns ${t.turns.join(`, `)}`}?</strong></p>
+      <ul class="changed-files">${t.restored.map(e=>i`<li><span class="quiet small">restored</span> <code>${e}</code></li>`)}
+        ${t.leftAlone.map(e=>i`<li><span class="warn-text small">left alone</span> <code>${e.path}</code> <span class="quiet small">${l(e.reason)}</span></li>`)}</ul>
+      ${n?i`<label><input type="checkbox" .checked=${this.force} @change=${e=>this.setForce(e.target.checked)}> Also take back what was changed since. What it holds now is recorded.</label>`:s}
+      <p class="buttons"><button type="button" class="button small danger" ?disabled=${r===0} @click=${()=>this.undo(e)}>Undo ${m(r,`file`)}</button>
+        <button type="button" class="button small" @click=${()=>{this.asked=null,this.requestUpdate()}}>Cancel</button></p></div>`}setForce(e){this.force=e,this.requestUpdate()}drawDiff({files:e}){return e.map(e=>i`<h3 class="small"><code>${e.path}</code></h3>
+      ${e.diff.length>0?y(e.diff,`Lines of ${e.path} that changed`):i`<p class="quiet small">Not compared line by line.</p>`}
+      ${e.shortened?i`<p class="quiet small">There are more lines than are shown.</p>`:s}`)}};customElements.define(`chitin-changes`,x);
