@@ -118,8 +118,11 @@ impl ProgramSearch<'_> {
             .filter(|entry| Path::new(entry).is_absolute())
             .filter(|entry| {
                 let entry = Path::new(entry);
-                self.writable_above(entry).is_none()
-                    && !resolved(entry).is_some_and(|real| self.writable_above(&real).is_some())
+                let real = resolved(entry);
+                [Some(entry), real.as_deref()]
+                    .into_iter()
+                    .flatten()
+                    .all(|path| self.writable_above(path).is_none())
             })
             .collect();
         kept.join(":")

@@ -43,7 +43,7 @@ pub enum SandboxRefusal {
         tried: Vec<(SandboxLevel, String)>,
     },
     /// The program is not there, or nothing of its name is trusted.
-    #[error("the program `{name}` was not found{}", .refused.iter().map(|refused| format!("; {refused}")).collect::<String>())]
+    #[error("the program `{name}` was not found{}", .refused.first().map_or_else(String::new, |refused| format!("; {refused}")))]
     NoProgram {
         /// Its name.
         name: String,
