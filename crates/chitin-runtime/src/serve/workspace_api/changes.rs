@@ -200,6 +200,7 @@ fn kind(change: &Change) -> FileChangeKind {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn failed(error: UndoError) -> WorkspaceApiError {
     let kind = match &error {
         UndoError::NothingRecorded | UndoError::NothingToUndo | UndoError::NoSuchTurn { .. } => {
