@@ -38,6 +38,7 @@ pub mod text;
 pub mod transcript;
 pub mod transcript_marker;
 pub mod tree;
+pub mod undo_index;
 pub mod word_table;
 
 /// One thing that is fed.
@@ -52,7 +53,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 28] = [
+pub const TARGETS: [Target; 29] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -187,6 +188,11 @@ pub const TARGETS: [Target; 28] = [
         name: "transcript_marker",
         run: transcript_marker::run,
         dictionary: transcript_marker::DICTIONARY,
+    },
+    Target {
+        name: "undo_index",
+        run: undo_index::run,
+        dictionary: undo_index::DICTIONARY,
     },
     Target {
         name: "word_table",

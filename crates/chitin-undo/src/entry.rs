@@ -13,6 +13,11 @@ impl ContentId {
     pub fn of(bytes: &[u8]) -> Self {
         Self(*blake3::hash(bytes).as_bytes())
     }
+
+    /// Returns its bytes.
+    pub const fn bytes(&self) -> [u8; 32] {
+        self.0
+    }
 }
 
 impl fmt::Display for ContentId {

@@ -59,6 +59,16 @@ pub enum IndexError {
 }
 
 impl Index {
+    /// Returns how many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Tells whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// Writes it as bytes. Equal indexes give equal bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(128 + self.entries.len() * 160);
