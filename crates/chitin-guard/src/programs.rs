@@ -242,6 +242,7 @@ mod tests {
         let open = program(&env, "open/lantern-tool", 0o755);
         set_permissions(open.parent().unwrap(), Permissions::from_mode(0o777)).unwrap();
         let plain = program(&env, "plain/lantern-tool", 0o644);
+        std::fs::create_dir(env.path().join("links")).unwrap();
         env.link("links/lantern-tool", planted.to_str().unwrap());
         let link = env.path().join("links/lantern-tool");
         let good = program(&env, "good/lantern-tool", 0o755);

@@ -35,7 +35,7 @@ impl Exporter {
     /// When no client can be made for the address, in words.
     pub fn new(
         settings: TelemetrySettings,
-        trust: TlsRoots,
+        trust: &TlsRoots,
         note: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Result<Self, String> {
         let client = client_builder(trust.tls_for(&settings.url)?)

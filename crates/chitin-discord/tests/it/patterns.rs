@@ -37,7 +37,7 @@ async fn a_subagent_with_an_explicit_target_speaks_there_itself() {
     let yard = Yard::closed(&[], &json!({}));
     let office = yard.discord.channel(&yard.guild, "office");
     let send = json!({"action": "send", "target": format!("channel:{office}"), "message": "Seven lanterns."});
-    let yard = Yard::on(
+    let yard = Yard::of_ada(
         yard,
         &[
             child("Tell the office", calls("message", &send)),
@@ -132,11 +132,14 @@ async fn an_answer_opens_a_thread_by_itself_and_what_follows_there_is_the_thread
 #[tokio::test]
 async fn a_thread_is_opened_on_demand_and_spoken_in() {
     let create = json!({"action": "thread-create", "threadName": "Crane", "message": "Here we talk of the crane."});
-    let yard = Yard::open(&[
-        calls("message", &create),
-        json!({"text": "There is a thread now."}),
-        json!({"text": "It turns."}),
-    ])
+    let yard = Yard::of_ada(
+        Yard::closed(&[], &json!({})),
+        &[
+            calls("message", &create),
+            json!({"text": "There is a thread now."}),
+            json!({"text": "It turns."}),
+        ],
+    )
     .await;
     let texts = yard.say_and_wait("Open a thread for the crane", 2).await;
     let thread = yard.discord.posted().remove(0).channel;

@@ -85,9 +85,15 @@ impl Yard {
         yard.connect().await
     }
 
-    /// Opens a yard that is there already, with other replies.
-    pub(crate) async fn on(yard: Self, replies: &[Value]) -> Self {
-        yard.set(Setting::replies(replies)).connect().await
+    /// Opens a yard that is there already for Ada as the owner of the agent, with other replies.
+    pub(crate) async fn of_ada(yard: Self, replies: &[Value]) -> Self {
+        let mut config = yard.stage.host.config.clone();
+        config["commands"] = json!({"ownerAllowFrom": [format!("discord:{}", yard.ada)]});
+        let stage = Setting::replies(replies)
+            .config(config)
+            .surface(Arc::clone(&yard.surface) as Arc<dyn Surface>)
+            .stage();
+        Self { stage, ..yard }.connect().await
     }
 
     /// Sets another stage in it.

@@ -21,7 +21,7 @@ impl Telemetry {
         let Some(settings) = read.map_err(|error| wrong(error.to_string()))? else {
             return Ok(Self(None));
         };
-        let exporter = Exporter::new(settings, host.trust(), notes.sink());
+        let exporter = Exporter::new(settings, &host.trust(), notes.sink());
         let end = CancellationToken::new();
         let running = exporter.map_err(wrong)?.run(gateway, end.clone());
         Ok(Self(Some((tokio::spawn(running), end))))

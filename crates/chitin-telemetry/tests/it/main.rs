@@ -62,7 +62,7 @@ async fn a_turn_with_a_tool_is_one_trace_without_a_word_of_what_was_said() {
         headers: vec![("x-key".to_owned(), "sesame".to_owned().into())],
         service: "yard".to_owned(),
     };
-    let exporter = Exporter::new(settings, TlsRoots::default(), Arc::new(|_: &str| {})).unwrap();
+    let exporter = Exporter::new(settings, &TlsRoots::default(), Arc::new(|_: &str| {})).unwrap();
     let cancel = CancellationToken::new();
     let running = tokio::spawn(exporter.run(&stage.gateway, cancel.clone()));
     stage.say_and_wait("yard", "Where is the larch?").await;

@@ -62,18 +62,18 @@ impl TypedTool for WriteTool {
             move |space, approved| {
                 let settled = space.place(&asked.path)?.settle()?;
                 settled.check_writable()?;
-                let content = asked.content.as_bytes();
+                let bytes = asked.content.as_bytes();
                 let is_new = settled.found.is_none();
                 if settled.guarded.is_some() {
-                    replace_guarded(settled, content, approved)?;
+                    replace_guarded(settled, bytes, approved)?;
                 } else {
                     let parents = created_parents(&settled)?;
-                    if let Err(error) = settled.root.replace(&settled.relative, content) {
+                    if let Err(error) = settled.root.replace(&settled.relative, bytes) {
                         take_back_parents(&settled, &parents);
                         return Err(settled.problem(error));
                     }
                 }
-                let size = content.len();
+                let size = bytes.len();
                 let did = if is_new { "Made" } else { "Replaced" };
                 Ok(
                     ToolOutcome::text(format!("{did} `{}`: {size} bytes.", asked.path))

@@ -22,13 +22,13 @@ const QUESTION: &str = "and why: ";
 const RULES: &str = "message-length: 4000\n";
 
 fn call(name: &str, arguments: Value) -> Value {
-    json!({"name": name, "arguments": arguments})
+    Value::from_iter([("name", name.into()), ("arguments", arguments)])
 }
 
 /// An agent with a rule, and a model that calls tools and then says something.
 fn agent(calls: Value) -> Talk {
     let script = [
-        json!({"toolCalls": calls}),
+        Value::from_iter([("toolCalls", calls)]),
         json!({"times": 0, "text": "Well."}),
     ];
     let talk = Talk::new(Format::Anthropic, &script);

@@ -122,7 +122,7 @@ fn serve_runs_the_job_that_was_open_and_no_other() {
     let serving = Serving::start(&talk, &[]);
     assert!(
         talk.server
-            .wait_for_requests(1, std::time::Duration::from_secs(60))
+            .wait_for_requests(1, std::time::Duration::from_mins(1))
     );
     serving.rest();
     let path = format!("/api/sessions/{SESSION}");

@@ -142,7 +142,8 @@ fn says_none(output: &Output, arguments: &[&str]) {
     }
 }
 
-/// Every file below a directory, but those in which secrets are kept.
+/// Every file below a directory, but those in which secrets are kept, and the contents of files for `chitin undo`: what is put back
+/// must be the file to the byte.
 fn written(directory: &Path) -> Vec<std::path::PathBuf> {
     let kept = [
         "chitin.json5",
@@ -153,9 +154,9 @@ fn written(directory: &Path) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() {
+        if path.is_dir() && !path.ends_with("objects") {
             files.extend(written(&path));
-        } else if !kept.iter().any(|name| path.ends_with(name)) {
+        } else if path.is_file() && !kept.iter().any(|name| path.ends_with(name)) {
             files.push(path);
         }
     }

@@ -231,7 +231,10 @@ fn options_do_not_hide_a_denied_command() {
         "tar cf x --checkpoint-action=exec=x .",
     ] {
         let said = exec(&env, command);
-        assert!(said.contains("needs approval"), "{command}: {said}");
+        assert!(
+            said.contains("was not run: it needs the owner's approval"),
+            "{command}: {said}"
+        );
     }
 }
 

@@ -142,7 +142,7 @@ fn collect(directory: &Path, tree: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
 }
 
 fn call(name: &str, arguments: Value) -> Value {
-    json!({"name": name, "arguments": arguments})
+    Value::from_iter([("name", name.into()), ("arguments", arguments)])
 }
 
 /// Every contract but the default one is that of a program that lets guests share what the owner has.

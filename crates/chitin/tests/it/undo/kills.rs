@@ -107,8 +107,8 @@ fn an_undo_that_is_killed_is_completed_by_the_next_command() {
         let undo = begin(&mut command(&talk.env, &["undo", "--turn", &number]));
         killed += u64::from(killed_after(undo, dice.below(whole * 5 / 4)));
         // Whatever it came to, the next command completes it, or it never began.
-        let list = chitin(&talk.env, &["changes", "--json"]);
-        assert_eq!(code(&list), 0, "{}", shown(&list));
+        let listed = chitin(&talk.env, &["changes", "--json"]);
+        assert_eq!(code(&listed), 0, "{}", shown(&listed));
         let now = without_temporaries(tree(&talk.env.workspace()));
         let expected = [&before, &after];
         let has_happened = now == *expected[usize::from(is_before)];
@@ -118,8 +118,8 @@ fn an_undo_that_is_killed_is_completed_by_the_next_command() {
         );
         if has_happened {
             is_before = !is_before;
-            let list: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
-            last = list["turns"][0]["number"].as_u64().unwrap();
+            let changes: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
+            last = changes["turns"][0]["number"].as_u64().unwrap();
         }
     }
     assert!(killed >= kills() / 2, "only {killed} were killed");

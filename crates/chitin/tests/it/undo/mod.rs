@@ -16,7 +16,7 @@ use std::process::Output;
 
 /// A reply that calls a tool.
 fn call(name: &str, arguments: Value) -> Value {
-    json!({"toolCalls": [{"name": name, "arguments": arguments}]})
+    json!({"toolCalls": [Value::from_iter([("name", name.into()), ("arguments", arguments)])]})
 }
 
 fn write(path: &str, content: &str) -> Value {
