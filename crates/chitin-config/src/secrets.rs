@@ -139,12 +139,20 @@ pub fn secrets_in(value: &Value, env: &Env) -> Vec<SecretString> {
     found
 }
 
-/// Returns the secrets of the environment, by the names of the variables. Paths are none.
+/// Tells whether a text is a word or a number. Variables such as `SORT_KEY` hold these, and taking them out of everything would garble it.
+fn is_plain_word(text: &str) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
+    text.len() < RANDOM_LENGTH
+        && (text.bytes().all(|byte| byte.is_ascii_digit()) || text.as_bytes().iter().all(is_word))
+}
+
+/// Returns the secrets of the environment, by the names of the variables. Paths are none, and neither are words and numbers: those
+/// count only where configuration names the variable.
 pub fn secrets_of_environment(env: &Env) -> Vec<SecretString> {
     let variables = env.variables();
     variables
         .filter(|(name, _)| is_secret_variable(name))
-        .filter(|(_, value)| !value.starts_with(['/', '~', '.']))
+        .filter(|(_, value)| !value.starts_with(['/', '~', '.']) && !is_plain_word(value))
         .flat_map(|(_, value)| known(value))
         .collect()
 }
@@ -342,6 +350,9 @@ mod tests {
             .with("ANTHROPIC_API_KEY", "clear-1")
             .with("SSH_KEY", "/home/kim/.ssh/id")
             .with("PATH", "/bin")
+            .with("SORT_KEY", "number")
+            .with("DEPLOY_KEY", "us-east")
+            .with("Z_KEY", "000000")
             .with("chitin_token", "clear-2");
         let mut found: Vec<_> = secrets_of_environment(&env)
             .iter()

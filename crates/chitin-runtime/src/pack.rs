@@ -5,7 +5,8 @@ use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
 use crate::identity::name_of_directory;
-use crate::setup::{Setup, shown};
+use crate::setup::{Setup, shown, state_roots};
+use chitin_guard::Root;
 use chitin_pack::PackError;
 use chitin_pack::build::{
     BuildOptions, Built, MemoryFileMode, OwnLayers, RulesFile, WorkspaceOptions, build_profile,
@@ -17,7 +18,7 @@ use chitin_workspace::adapter::NATIVE_NAME;
 use serde_json::json;
 use std::error::Error;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The name of a profile, when nobody says.
 const PROFILE: &str = "openclaw-profile";
@@ -100,15 +101,20 @@ impl Setup {
         };
         let options = WorkspaceOptions {
             rules_file,
-            build: request.build.clone(),
+            build: self.build_options(host, request),
             memory_file: request.memory_file,
             own_layers: request.own_layers,
         };
         Ok(pack_workspace(&self.directory, &identity, &options, store)?)
     }
 
-    /// Packs all of the directory as it is, without version control.
-    pub fn pack_source(&self, request: &PackRequest, store: &Store) -> Result<Built, PackFailure> {
+    /// Packs all of the directory as it is, without version control and without what Chitin and OpenClaw keep for the user.
+    pub fn pack_source(
+        &self,
+        host: &Host,
+        request: &PackRequest,
+        store: &Store,
+    ) -> Result<Built, PackFailure> {
         let identity = request.identity(&self.directory)?;
         let source = json!({
             "name": identity.name, "version": identity.version, "description": identity.description,
@@ -116,9 +122,29 @@ impl Setup {
         Ok(build_source(
             &self.directory,
             &source,
-            &request.build,
+            &self.build_options(host, request),
             store,
         )?)
+    }
+
+    /// Closes the directories of settings, keys and sessions, which may lie beneath a workspace.
+    fn build_options(&self, host: &Host, request: &PackRequest) -> BuildOptions {
+        let real = |path: &Path| {
+            Root::open(path)
+                .ok()
+                .map(|root| root.real_path().to_owned())
+        };
+        let workspace = real(&self.directory);
+        let is_beneath = |path: &PathBuf| {
+            let workspace = workspace.as_ref();
+            workspace.is_some_and(|workspace| path.starts_with(workspace))
+        };
+        let roots = state_roots(host, self.contract()).into_iter();
+        let closed = roots.filter_map(|root| real(&root)).filter(is_beneath);
+        BuildOptions {
+            closed: closed.collect(),
+            ..request.build.clone()
+        }
     }
 
     /// Packs the portable part of `openclaw.json`, without secrets.

@@ -60,6 +60,8 @@ pub struct BuildOptions {
     pub limits: BTreeMap<LayerKind, u64>,
     /// Where the result goes, which is never packed itself.
     pub output: Option<PathBuf>,
+    /// Directories beneath the project that are never packed either, such as those of settings and sessions.
+    pub closed: Vec<PathBuf>,
     /// Whether an earlier build may help.
     pub reuse: Reuse,
     /// The digest of the lock file, for the full notes.

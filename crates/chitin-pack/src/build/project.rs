@@ -66,7 +66,7 @@ pub(super) fn open(project: &Path) -> Result<Root, PackError> {
     Root::open(project).map_err(refusal::of)
 }
 
-/// What builds write is never packed: the output that was asked for, and the store.
+/// What builds write is never packed: the output that was asked for, and the store. Nor is what the caller closes.
 pub(super) fn tree_options(
     store: &Store,
     options: &BuildOptions,
@@ -74,6 +74,7 @@ pub(super) fn tree_options(
     let outputs = options.output.iter().map(PathBuf::as_path);
     let outputs = outputs
         .chain([store.path()])
+        .chain(options.closed.iter().map(PathBuf::as_path))
         .map(real_path)
         .collect::<Result<Vec<_>, _>>()?;
     Ok(TreeOptions {

@@ -230,7 +230,7 @@ impl Args {
         }
         let request = self.request(host);
         Ok(if self.source {
-            setup.pack_source(&request, store)?
+            setup.pack_source(host, &request, store)?
         } else {
             setup.pack(host, &request, store)?
         })
@@ -321,6 +321,7 @@ impl Args {
             },
             limits: self.limit.iter().copied().collect(),
             output: self.output.as_ref().map(|path| host.env.resolve(path)),
+            closed: Vec::new(),
             reuse: if self.afresh {
                 Reuse::Nothing
             } else {

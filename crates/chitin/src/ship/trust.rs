@@ -30,7 +30,8 @@ pub(crate) struct TrustArgs {
     #[arg(long)]
     allow_older: bool,
 
-    /// Also trust the public key in this file; repeatable.
+    /// Trust the public key in this file, besides those of the policy, and require a signature unless the policy says otherwise;
+    /// repeatable.
     #[arg(long, value_name = "FILE")]
     trust: Vec<PathBuf>,
 }
@@ -71,6 +72,10 @@ impl TrustArgs {
             },
         };
         if self.require_signature {
+            requirement.mode = SignatureMode::Require;
+        }
+        // Whoever names a key wants it to be looked at. A policy that only warns goes on warning.
+        if requirement.mode == SignatureMode::None && !self.trust.is_empty() {
             requirement.mode = SignatureMode::Require;
         }
         for file in &self.trust {

@@ -114,6 +114,12 @@ fn a_signature_is_made_checked_and_missed() {
     chitin(&env, &["sign", "--new-key", "eve"]);
     let by_eve = transcript(&env, &["verify", "minimal", "--trust", "eve.pub.pem"]);
     assert!(by_eve.contains("not with a trusted key") && by_eve.ends_with("[exit 6]\n"));
+    // Whoever names a key wants it to be looked at, where files are written too.
+    let by_eve = transcript(
+        &env,
+        &["unpack", "minimal", "eves", "--trust", "eve.pub.pem"],
+    );
+    assert!(by_eve.ends_with("[exit 6]\n") && !env.path().join("eves").exists());
     env.file("home/.chitin/trust.json5", "{ defualt: 'require' }");
     story += &transcript(&env, &["unpack", "minimal", "out"]);
     env.file("home/.chitin/trust.json5", "{ default: 'warn' }");

@@ -76,6 +76,29 @@ fn guardrails_skills_and_linked_documents_come_out_as_they_went_in() {
 }
 
 #[test]
+fn what_chitin_keeps_is_never_packed_even_where_it_lies_in_the_workspace() {
+    let env = TestEnv::new();
+    copied(&env, "minimal");
+    env.file("minimal/.kept/server-token", "the token\n");
+    env.file("minimal/.kept/agents/main/sessions/a.jsonl", "{}\n");
+    env.file("minimal/notes/a.txt", "a note\n");
+    let with_home = |arguments: &[&str]| {
+        let mut command = crate::process::command(&env, arguments);
+        command.env("CHITIN_HOME", env.path().join("minimal/.kept"));
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    with_home(&["pack", "minimal", "--source", "--output", "source.tar"]);
+    let seen = json(&chitin(
+        &env,
+        &["inspect", "source.tar", "--files", "--json"],
+    ))
+    .to_string();
+    assert!(seen.contains("notes/a.txt"), "{seen}");
+    assert!(!seen.contains(".kept"), "{seen}");
+}
+
+#[test]
 fn damage_in_a_layer_of_ours_is_found() {
     let env = TestEnv::new();
     copied(&env, "harbor");
