@@ -215,6 +215,195 @@ fn what_git_editors_and_rules_run_by_is_not_written_by_commands() {
 }
 
 #[test]
+fn a_repository_further_down_is_held_too() {
+    if !needs::bwrap() {
+        return;
+    }
+    let env = harbor("{ exec: { sandbox: 'bwrap' } }");
+    let names = [
+        "yard/.git/config",
+        "yard/.git/hooks/pre-commit",
+        "deep/er/project/.git/config",
+        "yard/.vscode/tasks.json",
+        "yard/.envrc",
+        "tree/.git",
+    ];
+    for name in names {
+        env.file(&format!("harbor/{name}"), "# as it was\n");
+    }
+    let plant = |name: &str| format!("echo planted > {name}; rm -rf $(dirname {name})");
+    let said = exec(
+        &env,
+        &format!(
+            "{}; rm -rf yard deep; mv yard y; mv deep d; mkdir -p yard/.git; echo '[core]' > yard/.git/config; \
+             echo note > yard/README.md; mkdir -p yard/.git/objects && echo end",
+            names.map(plant).join("; ")
+        ),
+    );
+    for name in names {
+        assert_eq!(
+            env.read(&format!("harbor/{name}")),
+            "# as it was\n",
+            "{name}: {said}"
+        );
+    }
+    // Work goes on beside it, and in the repository.
+    assert_eq!(env.read("harbor/yard/README.md"), "note\n", "{said}");
+    assert!(env.path().join("harbor/yard/.git/objects").exists());
+}
+
+#[test]
+fn sockets_in_pairs_reach_no_service_of_the_machine() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    for level in levels() {
+        let env = harbor(&format!("{{ exec: {{ sandbox: '{level}' }} }}"));
+        let service =
+            std::os::unix::net::UnixDatagram::bind(env.path().join("harbor/service")).unwrap();
+        service.set_nonblocking(true).unwrap();
+        env.file(
+            "harbor/attack.py",
+            "import socket\n\
+             for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):\n    \
+                 try:\n        \
+                     socket.socketpair(socket.AF_UNIX, kind)[0].sendto(b'x', 'service')\n        \
+                     print('sent')\n    \
+                 except OSError:\n        \
+                     print('shut')\n",
+        );
+        let said = exec(&env, "python3 attack.py");
+        assert!(service.recv(&mut [0; 8]).is_err(), "{level}: {said}");
+        assert!(
+            said.contains("shut") && !said.contains("sent"),
+            "{level}: {said}"
+        );
+    }
+}
+
+#[test]
+fn skills_that_are_swapped_for_a_link_during_the_search_give_nothing_from_outside() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let env = harbor("{}");
+    let skill = |name: &str, about: &str| {
+        format!("---\nname: {name}\ndescription: {about}\n---\n\nSteps.\n")
+    };
+    env.file("harbor/skills/ours/SKILL.md", skill("ours", "Of the yard."));
+    env.file("elsewhere/theirs/SKILL.md", skill("theirs", "LANTERN."));
+    let (skills, aside) = (
+        env.path().join("harbor/skills"),
+        env.path().join("harbor/aside"),
+    );
+    let outside = env.path().join("elsewhere");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                let _ = std::fs::rename(&skills, &aside);
+                let _ = std::os::unix::fs::symlink(&outside, &skills);
+                std::thread::yield_now();
+                let _ = std::fs::remove_file(&skills);
+                let _ = std::fs::rename(&aside, &skills);
+                std::thread::yield_now();
+            }
+        });
+        let mut found = 0;
+        for _ in 0..60 {
+            let output = chitin(&env, &["context", "harbor", "--text"]);
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            if text.contains("LANTERN") {
+                over.store(true, Ordering::Relaxed);
+            }
+            assert!(!text.contains("LANTERN"), "{text}");
+            found += usize::from(text.contains("Of the yard."));
+        }
+        over.store(true, Ordering::Relaxed);
+        // The search met the swapping and not only its ends.
+        assert!(found < 60, "the directory was never away");
+    });
+}
+
+#[test]
+fn an_artifact_brings_no_repository() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let env = harbor("{}");
+    env.file(
+        "harbor/skills/tides/SKILL.md",
+        "---\nname: tides\ndescription: Tides.\n---\n\nLook it up.\n",
+    );
+    let packed = chitin(&env, &["pack", "harbor", "--output", "forged"]);
+    assert!(
+        packed.status.success(),
+        "{}",
+        String::from_utf8_lossy(&packed.stderr)
+    );
+    // Puts a repository with a hook beside each skill, and makes all digests right again.
+    env.file("forge.py", FORGE);
+    let forged = Command::new("python3")
+        .arg(env.path().join("forge.py"))
+        .arg(env.path().join("forged"))
+        .output()
+        .unwrap();
+    assert!(
+        forged.status.success(),
+        "{}",
+        String::from_utf8_lossy(&forged.stderr)
+    );
+    let unpacked = chitin(&env, &["unpack", "./forged", "out"]);
+    let said = String::from_utf8_lossy(&unpacked.stderr).into_owned();
+    assert!(!unpacked.status.success(), "{said}");
+    assert!(said.contains(".git/hooks/post-checkout"), "{said}");
+    assert!(!env.path().join("out").exists(), "{said}");
+}
+
+/// Adds a hook to the layer of skills of an OCI layout.
+const FORGE: &str = r#"
+import gzip, hashlib, io, json, pathlib, sys, tarfile
+root = pathlib.Path(sys.argv[1])
+blobs = root / "blobs" / "sha256"
+load = lambda digest: (blobs / digest.split(":")[1]).read_bytes()
+def keep(data):
+    name = hashlib.sha256(data).hexdigest()
+    (blobs / name).write_bytes(data)
+    return "sha256:" + name
+index = json.loads((root / "index.json").read_text())
+entry = index["manifests"][0]
+manifest = json.loads(load(entry["digest"]))
+config = json.loads(load(manifest["config"]["digest"]))
+forged = 0
+for layer in manifest["layers"]:
+    plain = gzip.decompress(load(layer["digest"]))
+    old = tarfile.open(fileobj=io.BytesIO(plain))
+    if not any("tides" in member.name for member in old):
+        continue
+    before = "sha256:" + hashlib.sha256(plain).hexdigest()
+    out = io.BytesIO()
+    new = tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT)
+    first = None
+    for member in old:
+        first = first or member
+        new.addfile(member, old.extractfile(member) if member.isfile() else None)
+    skill = next(member for member in old if member.name.endswith("SKILL.md"))
+    hook = tarfile.TarInfo(skill.name.replace("SKILL.md", ".git/hooks/post-checkout"))
+    hook.size, hook.mode = 3, 0o755
+    new.addfile(hook, io.BytesIO(b"id;"))
+    new.close()
+    packed = gzip.compress(out.getvalue(), mtime=0)
+    layer["digest"], layer["size"] = keep(packed), len(packed)
+    after = "sha256:" + hashlib.sha256(out.getvalue()).hexdigest()
+    config = json.loads(json.dumps(config).replace(before, after))
+    forged += 1
+assert forged, "no layer of skills"
+data = json.dumps(config).encode()
+manifest["config"]["digest"], manifest["config"]["size"] = keep(data), len(data)
+data = json.dumps(manifest).encode()
+entry["digest"], entry["size"] = keep(data), len(data)
+(root / "index.json").write_text(json.dumps(index))
+"#;
+
+#[test]
 fn options_do_not_hide_a_denied_command() {
     let env = harbor("{ exec: { deny: ['git push *'] } }");
     for command in [

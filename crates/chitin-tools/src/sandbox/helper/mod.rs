@@ -6,6 +6,7 @@ mod filter;
 #[cfg(target_os = "linux")]
 mod landlock;
 mod limits;
+mod nested;
 mod shield;
 mod supervise;
 mod tree;

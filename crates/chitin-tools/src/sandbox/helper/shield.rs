@@ -6,8 +6,9 @@
 //! killed one left. The directories on the way are mounts too, because those can't be renamed.
 
 use super::super::policy::{Guarded, Policy};
+use super::nested;
 use chitin_guard::PLACEHOLDER_MODE;
-use chitin_protocol::guarded_paths::{GIT_DETOURS, GIT_PROGRAMS};
+use chitin_protocol::guarded_paths::{GIT, GIT_DETOURS, GIT_PROGRAMS};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -56,6 +57,19 @@ impl Shield {
             let covered = |hidden: &PathBuf| guarded.path.starts_with(hidden);
             if !policy.masked.iter().any(covered) {
                 shield.guard(guarded)?;
+            }
+        }
+        for root in policy.written() {
+            for path in nested::guarded_below(root, &policy.masked) {
+                if shield.pin_between(root, &path)? {
+                    let git = path.file_name().is_some_and(|name| name == GIT);
+                    let absent_too = false;
+                    shield.guard(&Guarded {
+                        path,
+                        git,
+                        absent_too,
+                    })?;
+                }
             }
         }
         Ok(shield)
