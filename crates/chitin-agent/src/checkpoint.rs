@@ -21,6 +21,9 @@ pub trait Checkpoints: Send + Sync {
 
     /// Notes that a turn is about to write. Everything that changes until [`OpenCheckpoint::end`] may be its work.
     fn begin(&self, turn: WritingTurn<'_>) -> Result<Box<dyn OpenCheckpoint>, String>;
+
+    /// Notes that a turn writes although it could not be recorded, so that nobody takes an earlier one for the last.
+    fn miss(&self) {}
 }
 
 /// A turn that is writing. Dropped, the turn counts as interrupted.

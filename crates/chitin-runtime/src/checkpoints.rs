@@ -135,6 +135,11 @@ impl Checkpoints for WorkspaceCheckpoints {
             beating: beating.abort_handle(),
         }))
     }
+
+    fn miss(&self) {
+        // The user was told of the cause; that this cannot be noted either says no more.
+        let _ = self.history.miss();
+    }
 }
 
 /// Says every second that the turn is alive, so that after a crash it is known when it ended.

@@ -50,7 +50,7 @@ impl History {
         let now = ContentId::of(&bytes);
         let now = (now, as_text(bytes).ok_or_else(not_text)?);
         let store = self.reader()?;
-        let records = log::read(&store)?;
+        let records = log::read(&store)?.records;
         let mut known: HashMap<ContentId, Vec<Option<usize>>> = HashMap::new();
         let mut last: (String, Vec<Option<usize>>) = (String::new(), Vec::new());
         for version in versions(&records, path) {

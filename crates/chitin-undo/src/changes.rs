@@ -51,9 +51,14 @@ impl From<&TurnInfo> for TurnId {
 }
 
 impl History {
+    /// Returns how many records of the log are damaged. Nothing is written.
+    pub fn damaged(&self) -> Result<usize, UndoError> {
+        Ok(log::read(&self.reader()?)?.damaged)
+    }
+
     /// Returns what turns changed, the oldest first. Nothing is written.
     pub fn turns(&self) -> Result<Vec<TurnChanges>, UndoError> {
-        Ok(turns(&log::read(&self.reader()?)?))
+        Ok(turns(&log::read(&self.reader()?)?.records))
     }
 }
 

@@ -32,6 +32,12 @@ pub enum UndoError {
     /// Nothing was recorded of this workspace.
     #[error("no changes of turns are recorded for this workspace")]
     NothingRecorded,
+    /// The last turn wrote without a record.
+    #[error("what the last turn changed could not be recorded when it ran")]
+    NotRecorded,
+    /// The end of the log is missing.
+    #[error("the log of changes is damaged: its last records are missing")]
+    DamagedLog,
     /// Nothing is left to take back.
     #[error("there is nothing to undo")]
     NothingToUndo,

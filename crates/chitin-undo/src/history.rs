@@ -24,6 +24,10 @@ use std::path::{Path, PathBuf};
 const INDEX: &str = "index";
 /// Where an index is put that cannot be used.
 const BROKEN_INDEX: &str = "index.damaged";
+/// There while every turn that wrote was recorded.
+const SOUND: &str = "recorded";
+/// Its name after one was not, until the next one is.
+pub(crate) const MISSED: &str = "not-recorded";
 /// The largest index that is read.
 const MAX_INDEX: u64 = 1 << 30;
 /// Claimed by whoever looks, records or takes back.
@@ -71,6 +75,8 @@ pub(crate) struct Open<'h> {
     pub(crate) index: Index,
     pub(crate) running: RunningTurns,
     is_new: bool,
+    /// Where there is no index, the names of which the log says what they held last.
+    logged: HashSet<FilePath>,
     _lock: NameClaim,
 }
 
@@ -96,7 +102,27 @@ impl History {
 
     /// Tells whether anything was recorded.
     pub fn is_recorded(&self) -> bool {
-        Root::open(&self.directory).is_ok_and(|store| store.kind(Path::new(INDEX)).is_some())
+        let is_there = |name: &str, store: &Root| store.kind(Path::new(name)).is_some();
+        Root::open(&self.directory).is_ok_and(|store| {
+            [INDEX, BROKEN_INDEX, log::LOG]
+                .iter()
+                .any(|name| is_there(name, &store))
+        })
+    }
+
+    /// Notes that a turn writes without a record. A name is moved for it, which a full disk allows.
+    pub fn miss(&self) -> Result<(), UndoError> {
+        let store = self.reader()?;
+        let (sound, missed) = (Path::new(SOUND), Path::new(MISSED));
+        if store.kind(missed).is_some() {
+            return Ok(());
+        }
+        if store.kind(sound).is_some() {
+            store.rename_new(sound, missed)?;
+        } else {
+            store.replace_private(missed, b"")?;
+        }
+        Ok(())
     }
 
     /// Records the workspace as it is.
@@ -131,6 +157,11 @@ impl History {
         let checkpoint = open.advance(now_ms)?;
         running::leave(&open.store, turn.info.number)?;
         drop(turn);
+        let (sound, missed) = (Path::new(SOUND), Path::new(MISSED));
+        if open.store.kind(missed).is_some() {
+            open.store.remove_file(sound)?;
+            open.store.rename_new(missed, sound)?;
+        }
         prune::when_due(&mut open, now_ms)?;
         Ok(checkpoint)
     }
@@ -164,6 +195,9 @@ impl History {
             return Err(UndoError::NothingRecorded);
         };
         let (index, is_new) = read_index(&store)?;
+        if is_new && store.kind(Path::new(MISSED)).is_none() {
+            store.replace_private(Path::new(SOUND), b"")?;
+        }
         let mut open = Open {
             history: self,
             running: RunningTurns::find(&store)?,
@@ -171,9 +205,10 @@ impl History {
             workspace,
             index,
             is_new,
+            logged: HashSet::new(),
             _lock: lock,
         };
-        open.catch_up(now_ms)?;
+        open.catch_up()?;
         journal::complete(&mut open, now_ms)?;
         Ok(open)
     }
@@ -205,26 +240,14 @@ fn read_index(store: &Root) -> Result<(Index, bool), UndoError> {
 
 impl Open<'_> {
     /// Takes up records that reached the log and not the index, and removes contents that no record names.
-    fn catch_up(&mut self, now_ms: i64) -> Result<(), UndoError> {
+    fn catch_up(&mut self) -> Result<(), UndoError> {
         let unfinished = self.store.kind(Path::new(objects::UNFINISHED)).is_some();
         let log_bytes = log::size(&self.store);
         let is_behind = log_bytes != self.index.log_bytes;
         if !unfinished && !is_behind {
             return Ok(());
         }
-        let mut records = log::read(&self.store)?;
-        if self.is_new && !records.is_empty() {
-            // The state before is not known, so nothing is certain about what lies behind.
-            let sequence = records.last().map_or(1, |last| last.sequence + 1);
-            let gap = Record {
-                sequence,
-                at_ms: now_ms,
-                gap: true,
-                ..Record::default()
-            };
-            log::append(&self.store, std::slice::from_ref(&gap))?;
-            records.push(gap);
-        }
+        let records = log::read(&self.store)?.records;
         for record in &records {
             self.index.next_turn = record
                 .turns
@@ -233,8 +256,10 @@ impl Open<'_> {
                 .fold(self.index.next_turn, u64::max);
             if record.sequence > self.index.sequence {
                 self.index.sequence = record.sequence;
-                if !self.is_new {
-                    self.apply(&record.changes);
+                self.apply(&record.changes);
+                if self.is_new {
+                    let names = record.changes.iter().map(|change| change.path.clone());
+                    self.logged.extend(names);
                 }
             }
         }
@@ -335,9 +360,12 @@ impl Open<'_> {
         for (path, known) in refreshed {
             self.index.entries.insert(path, known);
         }
-        if self.is_new {
-            self.take(found);
-        } else if !found.is_empty() {
+        // Without an index, a name that the log knows nothing of is taken as it is.
+        let (found, unknown): (Vec<_>, Vec<_>) = found
+            .into_iter()
+            .partition(|found| !self.is_new || self.logged.contains(&found.path));
+        self.take(unknown);
+        if !found.is_empty() {
             self.record(attribute(self, found), now_ms)?;
         }
         checkpoint.entries = self.index.entries.len();

@@ -118,8 +118,25 @@ pub(crate) fn size(store: &Root) -> u64 {
     found.map_or(0, |fingerprint| fingerprint.size)
 }
 
-/// Reads all records. A line that is torn, which only a machine without power leaves, is passed over.
-pub(crate) fn read(store: &Root) -> Result<Vec<Record>, UndoError> {
+/// The log as it was read.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    pub(crate) records: Vec<Record>,
+    /// How many lines are no records, or how many records are not there. A torn end, which a machine without power leaves, is none.
+    pub(crate) damaged: usize,
+}
+
+impl Log {
+    /// Tells whether the last record of the index is not here.
+    pub(crate) fn lacks_end(&self, sequence: u64) -> bool {
+        self.records
+            .last()
+            .map_or(sequence > 0, |last| last.sequence < sequence)
+    }
+}
+
+/// Reads all records. What is damaged is counted and passed over; the record behind it begins with a gap.
+pub(crate) fn read(store: &Root) -> Result<Log, UndoError> {
     let policy = ReadPolicy {
         links: LinkPolicy::Refuse,
         hardlinks: Hardlinks::Refuse,
@@ -128,7 +145,7 @@ pub(crate) fn read(store: &Root) -> Result<Vec<Record>, UndoError> {
     };
     let read = match store.read(Path::new(LOG), &policy) {
         Ok(read) => read.bytes,
-        Err(ReadError::Missing { .. }) => return Ok(Vec::new()),
+        Err(ReadError::Missing { .. }) => return Ok(Log::default()),
         Err(ReadError::Refused {
             reason: chitin_protocol::record::FileRefusal::TooLarge,
             ..
@@ -139,20 +156,29 @@ pub(crate) fn read(store: &Root) -> Result<Vec<Record>, UndoError> {
 }
 
 /// Reads the records of a log, in their order.
-pub(crate) fn parse(bytes: &[u8]) -> Vec<Record> {
-    let mut records: Vec<Record> = Vec::new();
-    for line in bytes.split(|byte| *byte == b'\n') {
-        let Ok(record) = serde_json::from_slice::<Record>(line) else {
+pub(crate) fn parse(bytes: &[u8]) -> Log {
+    let mut log = Log::default();
+    let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
+    while let Some(line) = lines.next() {
+        let is_end = lines.peek().is_none();
+        let Ok(mut record) = serde_json::from_slice::<Record>(line) else {
+            log.damaged += usize::from(!is_end && !line.is_empty());
             continue;
         };
-        if records
-            .last()
-            .is_none_or(|last| last.sequence < record.sequence)
-        {
-            records.push(record);
+        let Some(last) = log.records.last().map(|last| last.sequence) else {
+            log.records.push(record);
+            continue;
+        };
+        // A line that stands there twice says nothing new.
+        if record.sequence > last {
+            if record.sequence > last + 1 {
+                record.gap = true;
+                log.damaged = log.damaged.max(1);
+            }
+            log.records.push(record);
         }
     }
-    records
+    log
 }
 
 /// Adds records and waits until the disk has them.
@@ -220,10 +246,11 @@ mod tests {
             serde_json::to_string(&record).unwrap()
         };
         let text = format!("{}\n{}\n{}\n", line(1), &line(2)[..9], line(3));
-        let read: Vec<u64> = parse(text.as_bytes())
-            .iter()
-            .map(|one| one.sequence)
-            .collect();
-        assert_eq!(read, [1, 3]);
+        let log = parse(text.as_bytes());
+        let read = log.records.iter().map(|one| (one.sequence, one.gap));
+        assert_eq!(read.collect::<Vec<_>>(), [(1, false), (3, true)]);
+        assert_eq!(log.damaged, 1);
+        let torn = format!("{}\n{}", line(1), &line(2)[..9]);
+        assert_eq!(parse(torn.as_bytes()).damaged, 0);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn when_due(open: &mut Open<'_>, now_ms: i64) -> Result<(), UndoError
     if !is_full && !is_old && !is_long {
         return Ok(());
     }
-    let mut records = log::read(&open.store)?;
+    let mut records = log::read(&open.store)?.records;
     let sizes = objects::sizes(&open.store)?;
     let mut bytes: u64 = sizes.values().sum();
     let mut uses = uses(open, &records);

@@ -3,7 +3,7 @@
 use crate::changes;
 use crate::entry::Change;
 use crate::error::UndoError;
-use crate::history::{History, Open};
+use crate::history::{History, MISSED, Open};
 use crate::journal::Journal;
 use crate::log::{self, Record, TurnInfo, TurnKind};
 use crate::path::FilePath;
@@ -12,6 +12,7 @@ use crate::prune;
 use crate::restore::Outcome;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// What is to be taken back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -135,7 +136,21 @@ fn planned(open: &mut Open<'_>, request: &UndoRequest, now_ms: i64) -> Result<Pl
         });
     }
     open.advance(now_ms)?;
-    let records = log::read(&open.store)?;
+    let log = log::read(&open.store)?;
+    let lacks_end = log.lacks_end(open.index.sequence);
+    if lacks_end && (request.turn.is_none() || log.records.is_empty()) {
+        return Err(UndoError::DamagedLog);
+    }
+    if request.turn.is_none() && open.store.kind(Path::new(MISSED)).is_some() {
+        return Err(UndoError::NotRecorded);
+    }
+    let mut records = log.records;
+    if lacks_end {
+        records.push(Record {
+            gap: true,
+            ..Record::default()
+        });
+    }
     let plan =
         |number, from| Plan::back_to(&records, from, number, &open.index, request.path.as_ref());
     if let Some(number) = request.turn {

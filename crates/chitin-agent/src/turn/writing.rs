@@ -105,6 +105,10 @@ impl Running<'_> {
             Err(error) => {
                 let note = format!("what this turn changes cannot be undone: {error}");
                 self.sink.note(&note).await;
+                let checkpoints = Arc::clone(&parts.checkpoints);
+                let missing = tokio::task::spawn_blocking(move || checkpoints.miss());
+                // The turn goes on all the same, and the user was told.
+                let _ = missing.await;
                 Stage::Failed
             }
         };

@@ -1,7 +1,7 @@
 //! What a process leaves that dies.
 
 use crate::kit::{Stage, path};
-use chitin_undo::{Force, UndoRequest};
+use chitin_undo::{Force, UndoError, UndoRequest};
 use std::fs;
 use std::time::Duration;
 
@@ -58,19 +58,73 @@ fn an_index_that_is_behind_the_log_is_brought_up_to_date() {
 }
 
 #[test]
-fn a_damaged_index_loses_no_content_and_leaves_older_turns_to_force() {
+fn without_an_index_the_log_says_what_turns_left_and_what_somebody_else_changed() {
     let stage = Stage::new();
     stage.write("a", "0");
-    let turn = stage.turn("one", |stage| stage.write("a", "1"));
+    stage.write("b", "0");
+    let turn = stage.turn("one", |stage| {
+        stage.write("a", "1");
+        stage.write("b", "1");
+        stage.write("gone", "1");
+    });
     let index = stage.store().join("index");
     let mut bytes = fs::read(&index).unwrap();
     bytes[40] ^= 1;
     fs::write(&index, bytes).unwrap();
-    let undone = stage.undo_to(turn, Force::No).unwrap();
+    stage.write("b", "the user's");
+    stage.history().settle(stage.now()).unwrap();
+    assert!(stage.history().is_recorded());
+    let undone = stage.undo().unwrap();
+    assert_eq!(undone.turns, [turn]);
+    let left: Vec<String> = undone
+        .conflicts
+        .iter()
+        .map(|one| one.change.path.to_string())
+        .collect();
+    assert_eq!(left, ["b"]);
+    assert_eq!(
+        (stage.read("a"), stage.read("b")),
+        ("0".into(), "the user's".into())
+    );
+    assert!(!stage.path("gone").exists());
+}
+
+#[test]
+fn a_damaged_record_is_counted_and_no_older_turn_is_taken_for_the_last() {
+    let stage = Stage::new();
+    stage.write("a", "0");
+    let first = stage.turn("one", |stage| stage.write("a", "1"));
+    stage.turn("two", |stage| stage.write("b", "2"));
+    let log = stage.store().join("changes.jsonl");
+    let text = fs::read_to_string(&log).unwrap();
+    let (one, two) = text.split_once('\n').unwrap();
+    let zeros = "\0".repeat(two.trim_end().len());
+    fs::write(&log, format!("{one}\n{zeros}\n")).unwrap();
+    assert_eq!(stage.history().damaged().unwrap(), 1);
+    let refused = stage.undo().unwrap_err();
+    assert!(matches!(refused, UndoError::DamagedLog), "{refused}");
+    // By its number it is taken back as far as nobody can have changed anything since.
+    let undone = stage.undo_to(first, Force::No).unwrap();
     assert_eq!(undone.conflicts.len(), 1);
-    assert_eq!(stage.read("a"), "1");
-    stage.undo_to(turn, Force::Yes).unwrap();
+    assert_eq!((stage.read("a"), stage.read("b")), ("1".into(), "2".into()));
+    stage.undo_to(first, Force::Yes).unwrap();
     assert_eq!(stage.read("a"), "0");
+}
+
+#[test]
+fn after_a_turn_that_was_not_recorded_no_older_one_is_taken_for_the_last() {
+    let stage = Stage::new();
+    stage.write("a", "0");
+    let first = stage.turn("one", |stage| stage.write("a", "1"));
+    stage.history().miss().unwrap();
+    stage.history().miss().unwrap();
+    stage.write("a", "of the turn without a record");
+    let refused = stage.undo().unwrap_err();
+    assert!(matches!(refused, UndoError::NotRecorded), "{refused}");
+    assert_eq!(stage.undo_to(first, Force::No).unwrap().conflicts.len(), 1);
+    // The next turn with a record is the last one again.
+    let third = stage.turn("three", |stage| stage.write("c", "3"));
+    assert_eq!(stage.undo().unwrap().turns, [third]);
 }
 
 #[test]

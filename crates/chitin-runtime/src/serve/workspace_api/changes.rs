@@ -203,15 +203,17 @@ fn kind(change: &Change) -> FileChangeKind {
 #[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
 fn failed(error: UndoError) -> WorkspaceApiError {
     let kind = match &error {
-        UndoError::NothingRecorded | UndoError::NothingToUndo | UndoError::NoSuchTurn { .. } => {
-            WorkspaceApiErrorKind::Missing
-        }
+        UndoError::NothingRecorded
+        | UndoError::NotRecorded
+        | UndoError::NothingToUndo
+        | UndoError::NoSuchTurn { .. } => WorkspaceApiErrorKind::Missing,
         UndoError::Running { .. } => WorkspaceApiErrorKind::Refused,
         UndoError::Read(_)
         | UndoError::Write(_)
         | UndoError::Io { .. }
         | UndoError::TooMany { .. }
         | UndoError::Damaged { .. }
+        | UndoError::DamagedLog
         | UndoError::LogTooLarge { .. }
         | UndoError::NoSuchLine { .. }
         | UndoError::NotText { .. } => WorkspaceApiErrorKind::Failed,

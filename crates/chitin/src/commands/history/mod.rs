@@ -50,6 +50,14 @@ impl Whose {
             return Err(explained(UndoError::NothingRecorded));
         }
         history.settle(Host::now_ms()).map_err(explained)?;
+        match history.damaged().unwrap_or_default() {
+            0 => {}
+            1 => printer
+                .note("One entry of the record of changes is damaged; what it said is not shown."),
+            count => printer.note(&format!(
+                "{count} entries of the record of changes are damaged; what they said is not shown."
+            )),
+        }
         Ok(history)
     }
 }
@@ -88,6 +96,10 @@ fn explained(error: UndoError) -> CliError {
     match error {
         UndoError::NothingRecorded => failed("No changes of turns are recorded for this workspace.")
             .hint("a turn that writes to the workspace is recorded, unless `undo.enabled` in `chitin.json5` is off"),
+        UndoError::NotRecorded => failed("What the last turn changed could not be recorded when it ran.")
+            .hint("`chitin changes` lists the turns that are recorded; `chitin undo --turn N` takes one of them back"),
+        UndoError::DamagedLog => failed("The record of changes is damaged: its last entries are missing.")
+            .hint("`chitin changes` lists what can be read; `chitin undo --turn N` takes a turn back and leaves files alone that may have changed since"),
         UndoError::NothingToUndo => failed("There is nothing to undo.")
             .hint("`chitin changes` lists what turns changed"),
         UndoError::NoSuchTurn { number } => {

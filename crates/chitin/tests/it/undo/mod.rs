@@ -274,3 +274,72 @@ fn settings_say_what_is_ignored_and_how_large_a_file_may_be() {
         shown(&undone)
     );
 }
+
+/// Returns where the record of the workspace is.
+fn record(talk: &Talk) -> std::path::PathBuf {
+    let agents = talk.env.home().join(".chitin/agents");
+    let agent = std::fs::read_dir(agents).unwrap().next().unwrap().unwrap();
+    let undo = std::fs::read_dir(agent.path().join("undo")).unwrap();
+    undo.map(|entry| entry.unwrap().path()).next().unwrap()
+}
+
+#[test]
+fn a_turn_that_could_not_be_recorded_is_not_passed_over() {
+    let talk = talk(&[
+        write("a.md", "1"),
+        said("one"),
+        write("a.md", "2"),
+        said("two"),
+    ]);
+    talk.say("first");
+    let lock = record(&talk).join("lock");
+    std::fs::rename(&lock, lock.with_extension("aside")).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    let second = talk.say("second");
+    assert!(
+        shown(&second).contains("cannot be undone"),
+        "{}",
+        shown(&second)
+    );
+    assert_eq!(read(&talk, "a.md"), "2");
+    std::fs::remove_dir(&lock).unwrap();
+    let undone = chitin(&talk.env, &["undo"]);
+    assert_eq!(code(&undone), 3, "{}", shown(&undone));
+    assert!(
+        shown(&undone).contains("What the last turn changed could not be recorded when it ran."),
+        "{}",
+        shown(&undone)
+    );
+    assert_eq!(read(&talk, "a.md"), "2");
+}
+
+#[test]
+fn a_damaged_record_is_told_and_what_can_be_read_is_used() {
+    let talk = talk(&[
+        write("a.md", "1"),
+        said("one"),
+        write("b.md", "2"),
+        said("two"),
+    ]);
+    talk.say("first");
+    talk.say("second");
+    // The index is lost: the log is enough.
+    std::fs::write(record(&talk).join("index"), "garbage").unwrap();
+    let undone = chitin(&talk.env, &["undo"]);
+    assert_eq!(code(&undone), 0, "{}", shown(&undone));
+    assert!(!exists(&talk, "b.md") && exists(&talk, "a.md"));
+    // A record is lost: it is told.
+    let log = record(&talk).join("changes.jsonl");
+    let text = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(
+        &log,
+        format!("damaged\n{}", text.split_once('\n').unwrap().1),
+    )
+    .unwrap();
+    let listed = chitin(&talk.env, &["changes"]);
+    assert!(
+        shown(&listed).contains("One entry of the record of changes is damaged"),
+        "{}",
+        shown(&listed)
+    );
+}
