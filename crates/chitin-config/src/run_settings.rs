@@ -113,6 +113,7 @@ const EXEC: Shape = Shape::Object(&[&[
             ("openFiles", NUMBER),
             ("outputMb", NUMBER),
             ("processes", NUMBER),
+            ("totalMemoryMb", NUMBER),
         ]]),
     ),
     ("network", Shape::Flag),

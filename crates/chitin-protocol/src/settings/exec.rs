@@ -63,6 +63,9 @@ pub struct CommandLimitSettings {
     /// How much memory each process of a command may have, in MB; left out, 8192.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u32>,
+    /// How much memory a command may have as a whole, where a control group can hold it, in MB; left out, 16384, and never more than three quarters of the machine's. Beyond it the command is ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_memory_mb: Option<u32>,
     /// How much processor time each process of a command may use, in seconds; left out, 3600.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<u32>,

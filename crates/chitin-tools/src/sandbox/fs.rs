@@ -91,6 +91,41 @@ pub(super) fn tasks_of_machine() -> Option<u64> {
     all.parse().ok()
 }
 
+/// Returns a short text of the kernel.
+#[cfg(target_os = "linux")]
+pub(super) fn text(path: &Path) -> Option<String> {
+    fs::read_to_string(path).ok()
+}
+
+/// Sets something of the kernel's.
+#[cfg(target_os = "linux")]
+pub(super) fn write_setting(path: &Path, value: &str) -> io::Result<()> {
+    fs::write(path, value)
+}
+
+/// Makes a directory of the kernel's, such as a control group.
+#[cfg(target_os = "linux")]
+pub(super) fn make_directory(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+/// Removes one; a control group goes only when nothing is in it.
+#[cfg(target_os = "linux")]
+pub(super) fn remove_directory(path: &Path) -> io::Result<()> {
+    fs::remove_dir(path)
+}
+
+/// Returns how much memory the machine has, in bytes.
+#[cfg(target_os = "linux")]
+pub(super) fn memory_of_machine() -> u64 {
+    let facts = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = facts
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"));
+    let kilobytes = total.and_then(|total| total.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.map_or(u64::MAX, |kilobytes| kilobytes.saturating_mul(1024))
+}
+
 /// Returns how many processes and threads this user has.
 #[cfg(target_os = "linux")]
 pub(super) fn tasks_of_user() -> u64 {

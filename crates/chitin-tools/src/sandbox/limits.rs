@@ -18,6 +18,12 @@ pub struct CommandLimits {
     /// Memory of each process, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
+    /// Memory of the whole command, in bytes. Beyond it the command is ended. Only a control group can hold it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_memory_bytes: Option<u64>,
+    /// Whether a control group counts the command as a whole.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub control_group: bool,
     /// Processor time of each process, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<u64>,
@@ -39,6 +45,8 @@ impl CommandLimits {
             processes: Some(2048),
             processes_watched: false,
             memory_bytes: Some(8192 * MEGABYTE),
+            total_memory_bytes: Some(16384 * MEGABYTE),
+            control_group: false,
             cpu_seconds: Some(3600),
             open_files: Some(4096),
             disk_bytes: Some(8192 * MEGABYTE),
@@ -58,6 +66,8 @@ impl CommandLimits {
             processes: set(settings.processes, 1, usual.processes),
             processes_watched: false,
             memory_bytes: set(settings.memory_mb, MEGABYTE, usual.memory_bytes),
+            total_memory_bytes: set(settings.total_memory_mb, MEGABYTE, usual.total_memory_bytes),
+            control_group: false,
             cpu_seconds: set(settings.cpu_seconds, 1, usual.cpu_seconds),
             open_files: set(settings.open_files, 1, usual.open_files),
             disk_bytes: set(settings.disk_mb, MEGABYTE, usual.disk_bytes),
@@ -70,7 +80,9 @@ impl CommandLimits {
         let megabytes = |bytes: u64| bytes / MEGABYTE;
         let parts = [
             self.processes.map(|most| {
-                let watched = if self.processes_watched {
+                let watched = if self.control_group {
+                    " (held by a control group)"
+                } else if self.processes_watched {
                     " (watched: the kernel does not limit those of root)"
                 } else {
                     ""
@@ -79,6 +91,9 @@ impl CommandLimits {
             }),
             self.memory_bytes
                 .map(|most| format!("{} MB of memory per process", megabytes(most))),
+            self.total_memory_bytes
+                .filter(|_| self.control_group)
+                .map(|most| format!("{} MB of memory together", megabytes(most))),
             self.cpu_seconds
                 .map(|most| format!("{most} s of processor time per process")),
             self.open_files

@@ -105,6 +105,7 @@ fn what_is_in_force_is_reported_as_it_is() {
     let none = CommandLimits::from_settings(&CommandLimitSettings {
         processes: Some(0),
         memory_mb: Some(0),
+        total_memory_mb: Some(0),
         cpu_seconds: Some(0),
         open_files: Some(0),
         disk_mb: Some(0),

@@ -448,6 +448,116 @@ fn a_storm_ends_the_command_and_not_the_program() {
     }
 }
 
+/// A control group that systemd would have given to Chitin. Dropping it removes it.
+struct Delegated(std::path::PathBuf);
+
+impl Delegated {
+    /// Makes one below the top of the tree, if this machine's cgroup v2 counts processes or memory and lets us.
+    fn new() -> Option<Self> {
+        let mounts = std::fs::read_to_string("/proc/mounts").ok()?;
+        let top = mounts
+            .lines()
+            .find(|line| line.split(' ').nth(2) == Some("cgroup2"))?
+            .split(' ')
+            .nth(1)?;
+        let top = std::path::Path::new(top);
+        for controller in ["+pids", "+memory"] {
+            let _ = std::fs::write(top.join("cgroup.subtree_control"), controller);
+        }
+        let group = Self(top.join(format!("chitin-test-{}", std::process::id())));
+        std::fs::create_dir(&group.0).ok()?;
+        let flags = rustix::fs::XattrFlags::empty();
+        rustix::fs::setxattr(&group.0, "user.delegate", b"1", flags).ok()?;
+        (group.counts("pids") || group.counts("memory")).then_some(group)
+    }
+
+    fn counts(&self, controller: &str) -> bool {
+        let there = std::fs::read_to_string(self.0.join("cgroup.controllers")).unwrap_or_default();
+        there.split_whitespace().any(|one| one == controller)
+    }
+
+    /// Prepares a run of the program that begins in the group.
+    fn run(&self, env: &TestEnv, below: &str, arguments: &[&str]) -> Command {
+        let group = self.0.join(below);
+        std::fs::create_dir_all(&group).unwrap();
+        let run = plain_command(env, arguments);
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "echo 0 > \"$1\" && shift && exec \"$@\"", "sh"]);
+        command.arg(group.join("cgroup.procs"));
+        command.arg(run.get_program()).args(run.get_args());
+        command.current_dir(env.path()).env_clear();
+        command.envs(
+            run.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        command
+    }
+
+    fn below(&self) -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(&self.0).unwrap().filter_map(Result::ok);
+        let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        directories.map(|entry| entry.path()).collect()
+    }
+}
+
+impl Drop for Delegated {
+    fn drop(&mut self) {
+        for group in self.below() {
+            let _ = std::fs::remove_dir(group);
+        }
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_control_group_counts_a_command_as_a_whole() {
+    let Some(group) = Delegated::new() else {
+        needs::skipped("root, and a cgroup v2 that counts processes or memory");
+        return;
+    };
+    let storm = "i=0; while [ $i -lt 200 ]; do sleep 15 & i=$((i+1)); done; wait; echo survived";
+    let hog = "for i in 1 2 3; do (x=$(head -c 30000000 /dev/zero | tr '\\0' x); sleep 15; echo survived) & done; wait";
+    for level in levels() {
+        let env = harbor(&format!(
+            "{{ exec: {{ sandbox: '{level}', limits: {{ processes: 40, totalMemoryMb: 64 }} }} }}"
+        ));
+        // Alone in the group that was given to it, and one below it beside somebody else's.
+        for below in ["", "main"] {
+            let exec = |command: &str| {
+                let run = group.run(&env, below, &["run", "harbor"]);
+                call(run, "exec", &json!({"command": command}))
+            };
+            let begun = std::time::Instant::now();
+            if group.counts("pids") {
+                let said = exec(storm);
+                assert!(said.contains("more than 40 processes"), "{level}: {said}");
+                assert!(!said.contains("survived\n"), "{level}: {said}");
+            }
+            if group.counts("memory") {
+                let said = exec(hog);
+                assert!(
+                    said.contains("more than 64 MB of memory together"),
+                    "{level}: {said}"
+                );
+                assert!(!said.contains("survived\n"), "{level}: {said}");
+            }
+            assert!(begun.elapsed().as_secs() < 15, "{level}");
+            assert!(exec("echo fine").contains("fine"), "{level}");
+            let doctor = group.run(&env, below, &["doctor"]).output().unwrap();
+            let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
+            assert!(
+                doctor.contains("40 processes and threads (held by a control group)"),
+                "{doctor}"
+            );
+        }
+        let left: Vec<_> = group.below();
+        let commands = left
+            .iter()
+            .filter(|group| group.to_string_lossy().contains("command"));
+        assert_eq!(commands.count(), 0, "{left:?}");
+    }
+}
+
 /// Runs a command with a terminal for its output; returns what the terminal got.
 fn on_a_terminal(mut command: Command) -> String {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};

@@ -3,6 +3,7 @@
 use super::super::fs;
 use super::super::limits::CommandLimits;
 use super::super::policy::Policy;
+use super::control_group::ControlGroup;
 use super::tree;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ const SHARE: u32 = 50;
 /// How many files of the private directory are looked at.
 const MOST_FILES: usize = 200_000;
 /// Tasks that are there for the command's sake: `bwrap`, twice, and the helper.
-const OWN_TASKS: u64 = 8;
+pub(super) const OWN_TASKS: u64 = 8;
 /// Between the signal that says that the time is over and the one that ends the process.
 const LAST_SECONDS: u64 = 5;
 
@@ -47,7 +48,7 @@ pub(super) fn apply(limits: &CommandLimits, tasks: u64) -> Result<CommandLimits,
     if let Some(most) = held.processes {
         let most = most.saturating_add(OWN_TASKS).saturating_add(tasks);
         lower(Resource::Nproc, most, most).map_err(failed("processes"))?;
-        held.processes_watched = rustix::process::geteuid().is_root();
+        held.processes_watched = rustix::process::geteuid().is_root() && !held.control_group;
     }
     Ok(held)
 }
@@ -66,7 +67,8 @@ fn lower(resource: Resource, soft: u64, hard: u64) -> Result<u64, rustix::io::Er
 }
 
 /// Watches what the kernel does not count, or not for this user.
-pub(super) struct Watch {
+pub(super) struct Watch<'a> {
+    group: Option<&'a ControlGroup>,
     processes: Option<u64>,
     disk: Option<u64>,
     directories: Vec<PathBuf>,
@@ -77,11 +79,17 @@ pub(super) struct Watch {
     pause: Duration,
 }
 
-impl Watch {
-    pub(super) fn new(limits: &CommandLimits, policy: &Policy) -> Self {
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        limits: &CommandLimits,
+        policy: &Policy,
+        group: Option<&'a ControlGroup>,
+    ) -> Self {
         let now = Instant::now();
+        let counted = group.is_some_and(ControlGroup::counts_processes);
         Self {
-            processes: limits.processes,
+            group,
+            processes: limits.processes.filter(|_| !counted),
             disk: limits.disk_bytes,
             directories: vec![policy.tmp.clone(), policy.home.clone()],
             before: fs::tasks_of_machine().unwrap_or(0),
@@ -93,12 +101,14 @@ impl Watch {
 
     /// Says whether there is anything to watch.
     pub(super) fn is_needed(&self) -> bool {
-        self.processes.is_some() || self.disk.is_some()
+        self.processes.is_some() || self.disk.is_some() || self.group.is_some()
     }
 
     /// Says which limit is exceeded.
     pub(super) fn exceeded(&mut self) -> Option<String> {
-        self.too_many_processes()
+        self.group
+            .and_then(ControlGroup::exceeded)
+            .or_else(|| self.too_many_processes())
             .or_else(|| self.too_much_on_disk())
     }
 

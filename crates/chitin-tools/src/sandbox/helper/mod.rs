@@ -1,6 +1,8 @@
 //! The helper program: what runs between this process and a command.
 
 mod apply;
+#[cfg_attr(not(target_os = "linux"), path = "no_control_group.rs")]
+mod control_group;
 #[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@ use super::super::wire::{
     Apply, Cause, CommandExit, Facts, Launch, Status, read_frame, write_frame,
 };
 use super::super::{HELPER_ARGUMENT, fs};
+use super::control_group::ControlGroup;
 use super::limits::{TICK, Watch};
 use super::shield::Shield;
 use super::{APPLY, tree};
@@ -38,25 +39,27 @@ pub(super) fn run() -> ExitCode {
         .ok()
         .flatten()
         .and_then(|frame| serde_json::from_slice::<Launch>(&frame).ok());
-    let Some(launch) = launch else {
+    let Some(mut launch) = launch else {
         return ExitCode::from(2);
     };
     tree::adopt_orphans();
+    // From here on the limits are those that somebody holds.
+    let group = ControlGroup::create(&mut launch.limits);
     let shield = shield(&launch);
     let ended = match shield
         .as_ref()
         .map_err(Clone::clone)
-        .and_then(|shield| start(&launch, shield))
+        .and_then(|shield| start(&launch, shield, group.as_ref()))
     {
         Ok(started) => {
             // The output is the command's. A second holder would keep it open after the command closed it.
             let _ = rustix::stdio::dup2_stdout(rustix::stdio::stderr());
-            watch(started, control, &launch)
+            watch(started, control, &launch, group.as_ref())
         }
         Err(message) => not_started(message),
     };
     // Nothing of the command is left, so what kept it from names can go.
-    drop(shield);
+    drop((shield, group));
     say(&Status::Ended(ended));
     ExitCode::SUCCESS
 }
@@ -85,7 +88,11 @@ fn shield(launch: &Launch) -> Result<Shield, String> {
     }
 }
 
-fn start(launch: &Launch, shield: &Shield) -> Result<Started, String> {
+fn start(
+    launch: &Launch,
+    shield: &Shield,
+    group: Option<&ControlGroup>,
+) -> Result<Started, String> {
     let mut command = match (launch.level, &launch.bwrap) {
         (SandboxLevel::Bwrap, Some(program)) => {
             let mut command = Command::new(program);
@@ -112,7 +119,7 @@ fn start(launch: &Launch, shield: &Shield) -> Result<Started, String> {
         }
         SandboxLevel::Landlock | SandboxLevel::None => None,
     };
-    let child = command
+    command
         .args([HELPER_ARGUMENT, APPLY])
         .env_clear()
         .current_dir("/")
@@ -121,8 +128,14 @@ fn start(launch: &Launch, shield: &Shield) -> Result<Started, String> {
             Some(_) => Stdio::null(),
             None => Stdio::inherit(),
         })
-        .stderr(Stdio::piped())
-        .spawn()
+        .stderr(Stdio::piped());
+    let spawned = match group {
+        Some(group) => group
+            .start(|| command.spawn())
+            .map_err(|error| format!("could not use the command's control group: {error}"))?,
+        None => command.spawn(),
+    };
+    let child = spawned
         .map_err(|error| format!("`{}`: {error}", command.get_program().to_string_lossy()))?;
     Ok(Started {
         child,
@@ -130,7 +143,12 @@ fn start(launch: &Launch, shield: &Shield) -> Result<Started, String> {
     })
 }
 
-fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch) -> CommandExit {
+fn watch(
+    started: Started,
+    control: impl Read + Send + 'static,
+    launch: &Launch,
+    group: Option<&ControlGroup>,
+) -> CommandExit {
     let Started { mut child, output } = started;
     let deadline = launch
         .timeout_ms
@@ -153,7 +171,7 @@ fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch)
 
     let mut said = String::new();
     let mut ready = false;
-    let mut limits = Watch::new(&launch.limits, &launch.policy);
+    let mut limits = Watch::new(&launch.limits, &launch.policy, group);
     let mut limit = None;
     let longest = if limits.is_needed() {
         TICK
@@ -186,6 +204,16 @@ fn watch(started: Started, control: impl Read + Send + 'static, launch: &Launch)
                 }
             }
         }
+    };
+    let (cause, limit) = match status {
+        // What the kernel ended, or refused a process, did not end by itself.
+        Some(status) if status.exit_status() != Some(0) => {
+            match group.and_then(ControlGroup::exceeded) {
+                Some(limit) => (Cause::Limited, Some(limit)),
+                None => (cause, limit),
+            }
+        }
+        _ => (cause, limit),
     };
     tree::kill_everything(main);
     // Whatever was said last is still on its way.
