@@ -8,6 +8,7 @@ use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::route::Routing;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AccessControl, AgentHost, Gateway, GatewayParts, Surfaces, tools};
+use chitin_guard::Root;
 use chitin_store::{JobLog, StoreError};
 use chitin_workspace::extensions::lookalike;
 use chitin_workspace::load::{LoadOptions, read_policy};
@@ -47,6 +48,28 @@ pub struct ServedGateway {
 }
 
 impl ServedGateway {
+    /// Does all of [`Self::open`] that can fail and that nobody else notices: neither the job log is opened nor anything begun, so another
+    /// server may be running. Returns the agents.
+    pub fn check(
+        host: &Arc<Host>,
+        configuration: &Configuration,
+        state: &Path,
+        request: ServeRequest,
+        notes: &Notes,
+    ) -> Result<Vec<String>, RuntimeError> {
+        let writable = Root::create_private(state)
+            .and_then(|root| root.begin_file(Path::new(""), 0o600).map(drop));
+        writable.map_err(|error| {
+            let what = format!("Could not write to `{}`.", state.display());
+            RuntimeError::new(ErrorKind::User, what).caused_by(error)
+        })?;
+        let model = request.model.as_deref();
+        let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
+        files(host, configuration, request.files)?;
+        ChannelSet::open(host, configuration, state, notes)?;
+        Ok(agents.agents().into_iter().map(|agent| agent.id).collect())
+    }
+
     /// Puts a gateway together and takes up the jobs that an earlier process left open. A runtime must be running. One process at a time
     /// may serve a state directory.
     pub fn open(

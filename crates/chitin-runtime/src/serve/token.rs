@@ -72,7 +72,8 @@ fn read(path: &Path) -> Result<Option<SecretString>, RuntimeError> {
     };
     let text = String::from_utf8_lossy(&bytes);
     let token = text.trim();
-    if token.is_empty() {
+    // What a file that was never written to the end holds after a power cut is no token that somebody chose.
+    if token.chars().all(|c| c.is_whitespace() || c == '\0') {
         return Err(failed(format!("`{}` contains no token.", path.display()))
             .hint("delete the file to create a new token"));
     }

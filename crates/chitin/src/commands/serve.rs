@@ -19,7 +19,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// How many threads wait for the disk at most. Those who wait for the index wait together: more of them, fewer writes.
@@ -38,6 +38,7 @@ const FIRST_REST: Duration = Duration::from_millis(500);
   chitin serve ./my-agent                  the agent in a directory
   chitin serve --listen 127.0.0.1:0        a free port; the address is printed
   chitin serve --files ./mailbox           also read messages from files and write replies to files
+  chitin serve --check                     could it start? A restart (SIGHUP) checks this first
 
 Talk to it:
   TOKEN=$(cat ~/.chitin/server-token)
@@ -68,6 +69,16 @@ pub(crate) struct Args {
     /// A directory for messages and replies as files.
     #[arg(long, value_name = "DIR")]
     files: Option<PathBuf>,
+
+    /// Only check whether a server could start: configuration, token, workspace, state. Nothing listens, and a running server is not disturbed.
+    #[arg(long)]
+    check: bool,
+}
+
+/// A server could start.
+#[derive(Debug, Serialize)]
+struct Checked {
+    agents: Vec<String>,
 }
 
 /// Where a server is, told once when it listens.
@@ -120,11 +131,28 @@ impl Args {
                 CliError::new(FailureKind::Internal, "Could not start threads.").caused_by(error)
             })?;
         let host = Arc::new(host.clone());
+        if self.check {
+            // Channels are made inside a runtime.
+            let _inside = runtime.enter();
+            let notes = printer.notes();
+            let agents =
+                ServedGateway::check(&host, &configuration, &state, self.request(), &notes)?;
+            return printer.result(&Checked { agents });
+        }
         let served =
             runtime.block_on(self.serve(&host, &configuration, &state, settings, &token, printer));
         // What does not end must not keep the process; all that matters is in the ledger.
         runtime.shutdown_background();
         served
+    }
+
+    fn request(&self) -> ServeRequest {
+        ServeRequest {
+            target: self.target.target(),
+            model: self.model.clone(),
+            files: self.files.clone(),
+            surfaces: Surfaces::default().with(Arc::new(WebSurface::default())),
+        }
     }
 
     async fn serve(
@@ -149,12 +177,6 @@ impl Args {
                 .hint(hint)
         })?;
         let notes = printer.notes();
-        let request = ServeRequest {
-            target: self.target.target(),
-            model: self.model.clone(),
-            files: self.files.clone(),
-            surfaces: Surfaces::default().with(Arc::new(WebSurface::default())),
-        };
         let ServedGateway {
             gateway,
             agents,
@@ -162,7 +184,9 @@ impl Args {
             files,
             resumed,
             heartbeats,
-        } = ServedGateway::open(host, configuration, state, request, &notes)?;
+        } = ServedGateway::open(host, configuration, state, self.request(), &notes)?;
+        // Before anybody knows that it is there: a signal that nobody listens for ends the process.
+        let (mut first, second) = (Signals::new()?, Signals::new()?);
         let workspaces = ServedWorkspaces::new(&agents, host);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();
         let said = printer.result(&Listening {
@@ -187,11 +211,21 @@ impl Args {
         let notifier = Notifier::new(host);
         notifier.ready();
         let spare = bound.spare().ok();
-        let (first, second) = (told()?, told()?);
         let wish = Arc::new(OnceLock::new());
         let (quiet, wished) = (connected.end(), Arc::clone(&wish));
+        let terminal = printer.clone();
         let shutdown = async move {
-            let told = first.await;
+            let told = loop {
+                match first.next().await {
+                    Told::End => break Told::End,
+                    Told::BeginAnew => match restart::check().await {
+                        Ok(()) => break Told::BeginAnew,
+                        Err(why) => {
+                            terminal.note(&format!("not restarted, the server goes on: {why}"));
+                        }
+                    },
+                }
+            };
             // Networks take nothing more in before turns are let finish; they can still send.
             quiet.cancel();
             if told == Told::End {
@@ -215,7 +249,7 @@ impl Args {
                     printer.note("some turns did not finish; they continue on the next start");
                 }
             }
-            () = async { second.await; told_again().await } => return Ok(Exit::Interrupted),
+            () = told_to_stop(second) => return Ok(Exit::Interrupted),
         }
         connected.ended().await;
         telemetry.end().await;
@@ -240,36 +274,43 @@ enum Told {
     BeginAnew,
 }
 
-/// Waits until somebody wants something of the process.
-fn told() -> Result<impl Future<Output = Told>, CliError> {
-    let listen = |kind| {
-        signal(kind).map_err(|error| {
-            CliError::new(FailureKind::Internal, "Could not listen for signals.").caused_by(error)
-        })
-    };
-    let mut pressed = listen(SignalKind::interrupt())?;
-    let mut asked = listen(SignalKind::terminate())?;
-    let mut hung_up = listen(SignalKind::hangup())?;
-    Ok(async move {
-        tokio::select! {
-            _ = pressed.recv() => Told::End,
-            _ = asked.recv() => Told::End,
-            _ = hung_up.recv() => Told::BeginAnew,
-        }
-    })
+/// The signals that tell a server something.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
 }
 
-/// Waits until somebody wants it to end, whatever they wanted before.
-async fn told_again() {
-    loop {
-        match told() {
-            Ok(told) => {
-                if told.await == Told::End {
-                    return;
-                }
-            }
-            Err(_) => std::future::pending().await,
+impl Signals {
+    fn new() -> Result<Self, CliError> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| {
+                CliError::new(FailureKind::Internal, "Could not listen for signals.")
+                    .caused_by(error)
+            })
+        };
+        Ok(Self {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+            hang_up: listen(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one.
+    async fn next(&mut self) -> Told {
+        tokio::select! {
+            _ = self.interrupt.recv() => Told::End,
+            _ = self.terminate.recv() => Told::End,
+            _ = self.hang_up.recv() => Told::BeginAnew,
         }
+    }
+}
+
+/// Waits for the second signal to end. A restart that is under way counts as the first; one that was refused does not.
+async fn told_to_stop(mut signals: Signals) {
+    let mut ends = 0;
+    while ends < 2 {
+        ends += u32::from(signals.next().await == Told::End);
     }
 }
 
@@ -289,6 +330,12 @@ async fn give_back_at_rest(gateway: Gateway) {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
 const fn is_zero(number: &usize) -> bool {
     *number == 0
+}
+
+impl Render for Checked {
+    fn text(&self, out: &mut dyn fmt::Write, _: Paint) -> fmt::Result {
+        writeln!(out, "A server could start for: {}", self.agents.join(", "))
+    }
 }
 
 impl Render for Listening {
