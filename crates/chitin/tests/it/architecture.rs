@@ -178,6 +178,63 @@ fn there_is_one_tls_stack() {
 }
 
 #[test]
+fn the_drawing_is_what_cargo_resolves() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let drawing = text.split("## A drawing").nth(1).unwrap();
+    let rows = drawing.split("```").nth(1).unwrap().lines();
+    let rows: Vec<Vec<&str>> = rows
+        .map(|row| row.split_whitespace().collect::<Vec<_>>())
+        .filter(|row| !row.is_empty())
+        .collect();
+    let is_crate = |word: &&&str| **word == "chitin" || word.starts_with("chitin-");
+    let mut below: Vec<&str> = Vec::new();
+    for row in rows.iter().rev() {
+        let crates: Vec<&str> = row.iter().filter(is_crate).copied().collect();
+        for name in &crates {
+            let arrow = row
+                .windows(3)
+                .find(|words| words[0] == *name && words[1] == "──▶");
+            for used in ours(name) {
+                let pointed = arrow.is_some_and(|words| words[2] == used);
+                assert!(
+                    pointed || below.contains(&used.as_str()),
+                    "{name} uses {used}"
+                );
+            }
+        }
+        below.extend(crates);
+    }
+    let mut listed = text.lines().filter(|line| line.starts_with("| `chitin"));
+    let tools = ["chitin-test", "chitin-fuzz", "chitin-conformance"];
+    assert!(listed.all(|line| {
+        let names = line
+            .split(" | ")
+            .next()
+            .unwrap()
+            .split('`')
+            .skip(1)
+            .step_by(2);
+        let mut names = names.filter(|name| !tools.contains(name));
+        names.all(|name| below.contains(&name))
+    }));
+}
+
+#[test]
+fn what_one_wants_to_change_is_where_the_architecture_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let table = text.split("## I want to change").nth(1).unwrap();
+    let table = table.split("\n## ").next().unwrap();
+    let quoted = table.split('`').skip(1).step_by(2);
+    let paths: Vec<&str> = quoted.filter(|quoted| quoted.contains('/')).collect();
+    assert!(paths.len() > 30, "{paths:?}");
+    for path in paths {
+        assert!(root.join(path).exists(), "{path}");
+    }
+}
+
+#[test]
 fn the_hops_of_the_architecture_are_in_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
