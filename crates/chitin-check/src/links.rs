@@ -5,6 +5,7 @@ use super::rules;
 use super::subject::Subject;
 use chitin_guard::{LinkPolicy, ReadError, Root};
 use chitin_protocol::record::FileRefusal;
+use percent_encoding::percent_decode_str;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -197,27 +198,7 @@ fn local_target(destination: &str) -> Option<String> {
     if is_other || is_pattern || path.contains("YYYY") || path == "url" || path == "link" {
         return None;
     }
-    Some(percent_decode(path))
-}
-
-fn percent_decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = (bytes[at] == b'%')
-            .then(|| text.get(at + 1..at + 3))
-            .flatten()
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        if let Some(byte) = hex {
-            decoded.push(byte);
-            at += 3;
-        } else {
-            decoded.push(bytes[at]);
-            at += 1;
-        }
-    }
-    String::from_utf8_lossy(&decoded).into_owned()
+    Some(percent_decode_str(path).decode_utf8_lossy().into_owned())
 }
 
 /// Where a link ends.

@@ -1,11 +1,11 @@
 //! How to install what a skill needs (S22). Chitin shows these; it never runs them by itself.
 
 use super::metadata::string_list;
-use super::web_address;
 use chitin_contract::{DownloadSum, SkillRules};
 use chitin_protocol::text::{is_js_whitespace, trim_js};
 use serde::Serialize;
 use serde_json::{Number, Value};
+use url::Url;
 
 /// One way to install what a skill needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -99,7 +99,7 @@ impl InstallSpec {
         });
         let url = trimmed("url")
             .filter(|text| !text.contains(is_js_whitespace))
-            .and_then(web_address::normalise);
+            .and_then(download_address);
         let sha256 = match (rules.download_sum, kind, entry.get("sha256")) {
             (DownloadSum::Checked, InstallKind::Download, Some(sum)) => {
                 let sum = trim_js(sum.as_str()?).to_lowercase();
@@ -223,4 +223,50 @@ fn is_exact_version(text: &str) -> bool {
     parts.len() == 3
         && parts.iter().all(number)
         && pre_release.is_none_or(|text| !text.is_empty() && made_of(text, ".-"))
+}
+
+/// Brings the address of a download into the one form that browsers print; nothing else than `http` and `https` is one.
+fn download_address(text: &str) -> Option<String> {
+    let address = Url::parse(text).ok()?;
+    matches!(address.scheme(), "http" | "https").then(|| address.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::download_address;
+
+    #[test]
+    fn addresses_take_the_form_that_browsers_print() {
+        let shown: Vec<String> = [
+            "HTTPS://Example.Invalid:443/a/../b/./c",
+            "http://example.invalid",
+            "http:example.invalid:8080?q=a'b#f`g",
+            "https://u:p@example.invalid\\x y",
+            "https://example.invalid/ü%2e%2E/z",
+            "http://127.1/",
+            "http://[::1]:80/",
+            "ftp://example.invalid/",
+            "https://",
+            "https://ex ample/",
+            "https://example.invalid:99999/",
+            "no address",
+        ]
+        .into_iter()
+        .map(|text| download_address(text).unwrap_or_else(|| "refused".to_owned()))
+        .collect();
+        insta::assert_snapshot!(shown.join("\n"), @r"
+        https://example.invalid/b/c
+        http://example.invalid/
+        http://example.invalid:8080/?q=a%27b#f%60g
+        https://u:p@example.invalid/x%20y
+        https://example.invalid/%C3%BC%2e%2E/z
+        http://127.0.0.1/
+        http://[::1]/
+        refused
+        refused
+        refused
+        refused
+        refused
+        ");
+    }
 }

@@ -18,7 +18,6 @@ mod problem;
 mod roots;
 mod scan;
 mod skill;
-mod web_address;
 mod yaml;
 mod yaml_codes;
 mod yaml_value;
