@@ -11,7 +11,11 @@ const LONGEST: usize = 300;
 
 /// Where a text comes from that is not the owner's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 pub enum Origin {
     /// Somebody else wrote it.
     Guest {

@@ -136,7 +136,9 @@ impl WorkspaceFileOrigins {
             self::note(notes, path.clone(), note.content.clone(), note.size)?;
         }
         for (name, note) in &gone {
-            let is_found = found.as_ref().is_some_and(|(_, found)| found.content == note.content);
+            let is_found = found
+                .as_ref()
+                .is_some_and(|(_, found)| found.content == note.content);
             if found.is_none() || is_found {
                 notes.remove_file(Path::new(name))?;
             }

@@ -90,11 +90,8 @@ fn with_too_many_files_all_count() {
 fn what_cannot_be_noted_makes_all_count() {
     let env = TestEnv::new();
     env.file("home/origins", "not a directory");
-    let origins = WorkspaceFileOrigins::of(
-        &env.workspace().join("home"),
-        &env.workspace(),
-        Vec::new(),
-    );
+    let origins =
+        WorkspaceFileOrigins::of(&env.workspace().join("home"), &env.workspace(), Vec::new());
     let since = origins.moment();
     env.file("page.md", "a page");
     assert!(origins.record(since).is_err());

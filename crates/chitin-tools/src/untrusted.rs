@@ -170,12 +170,14 @@ impl UntrustedRules {
             return false;
         };
         let host = host.to_lowercase();
-        self.hosts.iter().any(|named| match named.strip_prefix("*.") {
-            Some(above) => host
-                .strip_suffix(above)
-                .is_some_and(|below| below.ends_with('.')),
-            None => host == *named,
-        })
+        self.hosts
+            .iter()
+            .any(|named| match named.strip_prefix("*.") {
+                Some(above) => host
+                    .strip_suffix(above)
+                    .is_some_and(|below| below.ends_with('.')),
+                None => host == *named,
+            })
     }
 }
 
@@ -286,7 +288,10 @@ mod tests {
     fn things_are_allowed_by_name_and_never_all_at_once() {
         let all = rules(&["*", " ** ", ""], &[]);
         assert!(!all.allows("message") && !all.allows("write:MEMORY.md"));
-        let some = rules(&["Message", "tracker__*", "write:memory.md", "write:skills/*"], &[]);
+        let some = rules(
+            &["Message", "tracker__*", "write:memory.md", "write:skills/*"],
+            &[],
+        );
         assert!(some.allows("message") && some.allows("tracker__search"));
         assert!(some.allows("write:MEMORY.md") && some.allows("write:skills/a/SKILL.md"));
         assert!(!some.allows("write:AGENTS.md") && !some.allows("exec"));

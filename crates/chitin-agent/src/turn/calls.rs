@@ -186,7 +186,10 @@ impl Running<'_> {
             let mut extra = Extra::new();
             // What is derived from its name in records of older versions is said here in any case.
             if !outcome.origins.is_empty() || origins::of_tool(&call.name).is_some() {
-                let untrusted = outcome.origins.iter().filter(|origin| !rules.trusts(origin));
+                let untrusted = outcome
+                    .origins
+                    .iter()
+                    .filter(|origin| !rules.trusts(origin));
                 let untrusted: Vec<Origin> = untrusted.take(MOST_ORIGINS).cloned().collect();
                 origins::store(&mut extra, &untrusted);
             }

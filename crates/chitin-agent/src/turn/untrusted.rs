@@ -52,8 +52,7 @@ impl Running<'_> {
             }
         }
         let files = Arc::clone(&self.agent.parts.files);
-        let looking =
-            tokio::task::spawn_blocking(move || of_injected(&*files, &workspace, &paths));
+        let looking = tokio::task::spawn_blocking(move || of_injected(&*files, &workspace, &paths));
         found.extend(looking.await.unwrap_or_default());
         found
     }
@@ -99,7 +98,9 @@ impl Running<'_> {
         }
         let files = Arc::clone(&self.agent.parts.files);
         let recording = tokio::task::spawn_blocking(move || files.record(since));
-        let recorded = recording.await.unwrap_or_else(|error| Err(error.to_string()));
+        let recorded = recording
+            .await
+            .unwrap_or_else(|error| Err(error.to_string()));
         if let Err(error) = recorded {
             let note = format!(
                 "could not note which files were written from untrusted text, so all count as such: {error}"

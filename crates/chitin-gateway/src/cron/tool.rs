@@ -62,7 +62,10 @@ impl Ask {
             Action::Remove => ("remove a scheduled job", None),
             Action::Run => ("run a scheduled job", None),
         };
-        let id = self.job_id.as_deref().map(|id| format!(" `{}`", id.escape_debug()));
+        let id = self
+            .job_id
+            .as_deref()
+            .map(|id| format!(" `{}`", id.escape_debug()));
         let of = of.map(|of| format!(": {}", of.to_string().escape_debug()));
         let told = format!("{does}{}{}", id.unwrap_or_default(), of.unwrap_or_default());
         Some(told.chars().take(SHOWN).collect())

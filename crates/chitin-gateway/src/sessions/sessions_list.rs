@@ -124,7 +124,10 @@ impl TypedTool for SessionsList {
             Some((rows, theirs)) => {
                 let mut origins = Vec::new();
                 for (key, theirs) in theirs {
-                    add_origins(&mut origins, &context.rights.untrusted.of_session(&key, theirs));
+                    add_origins(
+                        &mut origins,
+                        &context.rights.untrusted.of_session(&key, theirs),
+                    );
                 }
                 outcome(&json!({"count": rows.len(), "sessions": rows})).from(origins)
             }
@@ -152,7 +155,8 @@ fn list(
     let limit = asked.limit.unwrap_or(USUAL).clamp(1, MOST) as usize;
     let messages = asked.message_limit.unwrap_or(0).min(MOST_MESSAGES) as usize;
     let seen = Sight::of(gateway, caller).all().into_iter();
-    let rows = seen.map(|seen| (kind_of(gateway, &seen), seen))
+    let rows = seen
+        .map(|seen| (kind_of(gateway, &seen), seen))
         .filter(|(kind, seen)| {
             let kinds = asked.kinds.as_ref();
             kinds.is_none_or(|kinds| kinds.contains(kind))

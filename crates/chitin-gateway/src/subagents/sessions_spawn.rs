@@ -123,7 +123,9 @@ impl TypedTool for SessionsSpawn {
             Ok(request) => {
                 let key = context.session_key;
                 let origins = context.rights.untrusted.of_this_session(key);
-                gateway.spawn(key, SpawnRequest { origins, ..request }).await
+                gateway
+                    .spawn(key, SpawnRequest { origins, ..request })
+                    .await
             }
             Err(refusal) => Err(refusal),
         };

@@ -146,12 +146,7 @@ impl<Asked: DeserializeOwned + Send + 'static> TypedTool for Asking<Asked> {
     }
 }
 
-fn search(
-    kit: &AgentMemory,
-    asked: &Search,
-    session: &str,
-    cancel: &CancellationToken,
-) -> Answer {
+fn search(kit: &AgentMemory, asked: &Search, session: &str, cancel: &CancellationToken) -> Answer {
     let mut within = kit.within(session);
     let only = match asked.corpus.as_deref() {
         Some("memory") => Some(ChunkSource::Memory),
@@ -217,7 +212,9 @@ fn get(kit: &AgentMemory, asked: &Get, session: &str, _: &CancellationToken) -> 
             Ok(window)
         }
     });
-    let paths = read.iter().map(|window| RecalledPath::Note(window.path.clone()));
+    let paths = read
+        .iter()
+        .map(|window| RecalledPath::Note(window.path.clone()));
     Answer {
         paths: paths.collect(),
         json: answer::get_json(path, read.as_ref(), rules),

@@ -158,9 +158,8 @@ impl ExecTool {
         let files = Arc::clone(&context.rights.untrusted.files);
         let sandbox = Arc::clone(&self.sandbox);
         let judged = report.clone();
-        let looking = tokio::task::spawn_blocking(move || {
-            (files.any(), sandbox.can_keep_own(&judged))
-        });
+        let looking =
+            tokio::task::spawn_blocking(move || (files.any(), sandbox.can_keep_own(&judged)));
         let (readable, can_keep) = looking.await.map_err(|error| error.to_string())?;
         let reaches_out = self.sandbox.reaches_out(report);
         let origin = (reaches_out || readable.is_some()).then(|| {

@@ -15,9 +15,9 @@ use crate::jobs::{Job, JobKind};
 use crate::surface::{Address, Surface, SurfaceCapabilities};
 use arguments::MessageToolRequest;
 use chitin_contract::HeartbeatTarget;
+use chitin_protocol::origin::Origin;
 use chitin_protocol::session_key;
 use chitin_protocol::tool::ToolSpec;
-use chitin_protocol::origin::Origin;
 use chitin_tools::{CallContext, GuardedDeed, ToolOutcome, TypedTool};
 use std::sync::{Arc, Weak};
 use target::TargetNaming;
@@ -110,7 +110,10 @@ impl Scene {
         let (surface, place) = self.place(channel, target, ask)?;
         let is_looking = schema::LOOKING.contains(&ask.action.as_str());
         if !is_looking && !ask.dry_run && !self.is_own(&place) {
-            let what = format!("{} to `{place}`, where this session does not speak", ask.action);
+            let what = format!(
+                "{} to `{place}`, where this session does not speak",
+                ask.action
+            );
             let deed = GuardedDeed {
                 tool: NAME,
                 entry: NAME,
