@@ -141,6 +141,38 @@ impl fmt::Display for Origin {
     }
 }
 
+/// Where the texts of a context come from, and what is taken away because of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextOrigins {
+    /// Texts of the owner, in words.
+    pub trusted: Vec<String>,
+    /// Texts that are not the owner's.
+    pub untrusted: Vec<UntrustedText>,
+    /// What needs the owner because of them.
+    pub taken_away: Vec<TakenAway>,
+}
+
+/// A text that is not the owner's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UntrustedText {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The same in words.
+    pub text: String,
+}
+
+/// Something that needs the owner's approval while there is untrusted text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenAway {
+    /// What it is, as the end of "needs the owner to …".
+    pub what: String,
+    /// The entry of `access.untrusted.allow` that allows it.
+    pub allow: String,
+}
+
 /// Adds origins to others, each once and not too many. One that holds for guests' turns makes room for one that does not.
 pub fn add_origins<'o>(known: &mut Vec<Origin>, more: impl IntoIterator<Item = &'o Origin>) {
     for origin in more {

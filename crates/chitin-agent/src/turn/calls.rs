@@ -269,8 +269,9 @@ impl Approver for Telling<'_> {
                 self.sink.note(&error).await;
             }
             if matches!(answer, Approval::Nobody(_)) {
-                let (what, why) = (request.what, answer.refusal());
-                self.sink.note(&format!("not done: {what}: {why}")).await;
+                let (what, why, refusal) = (request.what, request.why, answer.refusal());
+                let note = format!("not done: {what}: {}. {why}", refusal.trim_end_matches('.'));
+                self.sink.note(note.trim_end()).await;
             }
             answer
         })

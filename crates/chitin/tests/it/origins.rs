@@ -288,6 +288,13 @@ fn a_call_in_the_same_reply_after_the_page_counts() {
     assert!(results[0].contains("TARRED-ROPE"), "{results:?}");
     assert!(is_taken(&results[1]), "{results:?}");
     assert_eq!(yard.sent_to("pier"), 0);
+    let log = Serving::log(&yard.talk);
+    let notes: Vec<&str> = log
+        .lines()
+        .filter(|line| line.contains("not done"))
+        .collect();
+    assert_eq!(notes.len(), 1, "{log}");
+    assert!(notes[0].contains(&page), "{log}");
 }
 
 #[test]
@@ -410,6 +417,143 @@ fn the_owner_takes_more_away_or_trusts_a_host() {
     yard.hear("Work");
     assert!(!yard.results().iter().any(|one| is_taken(one)));
     assert_eq!(yard.sent_to("pier"), 1);
+}
+
+/// What `chitin context` says of origins.
+fn shown(talk: &Talk, more: &[&str]) -> Value {
+    let shown = chitin(
+        &talk.env,
+        &[&["context", "workspace", "--json"], more].concat(),
+    );
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    shown["origins"].clone()
+}
+
+#[test]
+fn context_and_the_page_show_what_is_untrusted_and_what_that_takes_away() {
+    let page = page();
+    let talk = talk(&[calls([fetch(&page)]), well()], json!({}));
+    let before = shown(&talk, &[]);
+    assert_eq!(before["untrusted"], json!([]));
+    assert_eq!(before["takenAway"], json!([]));
+    assert!(
+        before["trusted"].to_string().contains("workspace files"),
+        "{before}"
+    );
+
+    talk.answer("Read it");
+    let after = shown(&talk, &[]);
+    assert_eq!(
+        after["untrusted"],
+        json!([{"origin": {"kind": "web", "url": page}, "text": page}])
+    );
+    let allow = |one: &Value| one["allow"].as_str().unwrap().to_owned();
+    let taken: Vec<String> = after["takenAway"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(allow)
+        .collect();
+    assert_eq!(
+        taken,
+        ["message", "sessions_send", "write", "exec"],
+        "{after}"
+    );
+    let table = chitin(&talk.env, &["context", "workspace"]);
+    let table = text(&table.stdout);
+    for part in [
+        "Origins",
+        &page,
+        "needs the owner to change files that the agent is made of",
+    ] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+
+    let serving = Serving::start(&talk, &[]);
+    let (status, lens) = serving.ask("GET", "/api/sessions/agent:main:main/lens?turn=next", None);
+    assert_eq!(status, 200, "{lens}");
+    assert_eq!(lens["origins"]["untrusted"], after["untrusted"]);
+    drop(serving);
+
+    let guest = shown(
+        &talk,
+        &["--guest", "--session", "agent:main:discord:direct:42"],
+    );
+    assert_eq!(guest["untrusted"][0]["origin"]["kind"], "guest", "{guest}");
+    assert_eq!(guest["takenAway"], json!([]));
+    let new = talk.say_with("Begin anew", &["--new"]);
+    assert!(new.status.success());
+    assert_eq!(shown(&talk, &[])["untrusted"], json!([]));
+}
+
+#[test]
+fn records_of_an_older_version_count_by_the_tool_and_the_label() {
+    let page = page();
+    let yard = Yard::of(&[
+        calls([fetch(&page)]),
+        json!({"text": "Read."}),
+        calls([send("channel:pier", "one")]),
+        well(),
+    ]);
+    yard.hear("Read it");
+    let sessions = yard.talk.env.home().join(".chitin/agents/main/sessions");
+    let Yard { talk, serving, .. } = yard;
+    serving.kill();
+    let mut stripped = 0;
+    for entry in std::fs::read_dir(sessions).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "jsonl") {
+            let records = std::fs::read_to_string(&path).unwrap();
+            let records: Vec<String> = records
+                .lines()
+                .map(|line| {
+                    let mut record: Value = serde_json::from_str(line).unwrap();
+                    let message = record
+                        .pointer_mut("/message")
+                        .and_then(Value::as_object_mut);
+                    stripped += usize::from(
+                        message.is_some_and(|message| message.remove("chitin:origins").is_some()),
+                    );
+                    record.to_string() + "\n"
+                })
+                .collect();
+            std::fs::write(path, records.concat()).unwrap();
+        }
+    }
+    assert_eq!(stripped, 1);
+    let yard = Yard::new(talk);
+    yard.said.set(10);
+    yard.hear("Send it");
+    assert!(is_taken(yard.results().last().unwrap()));
+}
+
+#[test]
+fn a_summary_of_a_page_is_as_untrusted_as_the_page() {
+    let page = page();
+    let talk = talk(
+        &[
+            calls([fetch(&page)]),
+            json!({"text": "Read."}),
+            json!({"when": "TARRED-ROPE", "times": 0, "text": "## Decisions\nNone."}),
+            calls([write("AGENTS.md")]),
+            well(),
+        ],
+        json!({"contract": "canonical"}),
+    );
+    talk.answer("Read it");
+    let compacted = talk.command(&["--compact"]).output().unwrap();
+    assert!(compacted.status.success(), "{}", text(&compacted.stderr));
+    let records = talk.transcript();
+    let summary = records.iter().find(|record| record["type"] == "compaction");
+    let origins = &summary.unwrap_or_else(|| panic!("{records:#?}"))["chitin:origins"];
+    assert_eq!(origins[0]["url"], json!(page));
+    talk.answer("Do it");
+    assert!(
+        is_taken(results(&talk).last().unwrap()),
+        "{:?}",
+        results(&talk)
+    );
 }
 
 #[test]
