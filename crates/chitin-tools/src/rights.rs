@@ -34,6 +34,9 @@ const MEMORY: [&str; 3] = ["memory.md", "user.md", "memory"];
 /// Hidden names that hold nothing that is anybody's.
 const PLAIN_HIDDEN: [&str; 2] = [".gitignore", ".ignore"];
 
+/// Hidden directories in which skills are found, too.
+const HIDDEN_SKILLS: [&str; 2] = [".agents", ".claude"];
+
 /// Directories whose files agents are made of.
 const OWN_DIRECTORIES: [&str; 2] = ["skills", "memory"];
 
@@ -92,10 +95,9 @@ pub fn is_of_the_agent(path: &Path) -> bool {
 
 /// Tells whether a path beneath the workspace is one that the agent is made of, and no note of a day: those it writes by itself.
 pub fn needs_owner(path: &Path) -> bool {
-    let is_note = path.components().count() > 1
-        && path
-            .components()
-            .next()
-            .is_some_and(|first| first.as_os_str().eq_ignore_ascii_case("memory"));
-    is_of_the_agent(path) && !is_note
+    let mut components = path.components();
+    let first = components.next().map(Component::as_os_str);
+    let first = first.unwrap_or_default().to_string_lossy().to_lowercase();
+    let is_note = first == "memory" && components.next().is_some();
+    HIDDEN_SKILLS.contains(&first.as_str()) || (is_of_the_agent(path) && !is_note)
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 /// The directory of an agent's skills.
 const SKILLS: &str = "skills";
 /// What agents are made of and need not be there. Other names come into effect only when the owner names them.
-const USUAL: [&str; 9] = [
+const USUAL: [&str; 11] = [
     "AGENTS.md",
     "SOUL.md",
     "TOOLS.md",
@@ -19,6 +19,8 @@ const USUAL: [&str; 9] = [
     "HEARTBEAT.md",
     "BOOTSTRAP.md",
     "MEMORY.md",
+    ".agents",
+    ".claude",
     SKILLS,
 ];
 
