@@ -535,7 +535,7 @@ fn a_summary_of_a_page_is_as_untrusted_as_the_page() {
         &[
             calls([fetch(&page)]),
             json!({"text": "Read."}),
-            json!({"when": "TARRED-ROPE", "times": 0, "text": "## Decisions\nNone."}),
+            json!({"text": "## Decisions\nNone."}),
             calls([write("AGENTS.md")]),
             well(),
         ],
