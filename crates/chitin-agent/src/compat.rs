@@ -18,6 +18,9 @@ pub const PROVENANCE: &str = "provenance";
 /// The field that names the turn that heard a message while it ran. Ours.
 pub const STEERED_INTO: &str = "steeredInto";
 
+/// The field of a record that says where its text comes from, as far as it is not the owner's. Ours.
+pub const ORIGINS: &str = "chitin:origins";
+
 /// What a model answers when nothing is to be said.
 pub const NO_REPLY: &str = "NO_REPLY";
 

@@ -13,6 +13,7 @@ pub mod history;
 pub mod journal;
 mod lane;
 mod limits;
+pub mod origins;
 pub mod source;
 pub mod turn;
 

@@ -58,6 +58,17 @@ pub struct Recalled {
     pub results: Vec<MemoryResult>,
     /// What people should know.
     pub notes: Vec<String>,
+    /// Where the results stand.
+    pub paths: Vec<RecalledPath>,
+}
+
+/// Where something stands that was remembered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RecalledPath {
+    /// In a note of the workspace.
+    Note(String),
+    /// In another conversation.
+    Conversation(String),
 }
 
 /// What the context of a turn depends on, besides the workspace and the configuration.

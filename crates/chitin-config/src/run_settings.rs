@@ -87,14 +87,25 @@ const TOOLS: Shape = Shape::Object(&[
     ],
 ]);
 
-const ACCESS: Shape = Shape::Object(&[&[(
-    "guests",
-    Shape::Object(&[&[
-        ("files", Shape::OneOf(&["none", "read", "write"])),
-        ("memory", Shape::Flag),
-        ("tools", TEXTS),
-    ]]),
-)]]);
+const ACCESS: Shape = Shape::Object(&[&[
+    (
+        "guests",
+        Shape::Object(&[&[
+            ("files", Shape::OneOf(&["none", "read", "write"])),
+            ("memory", Shape::Flag),
+            ("tools", TEXTS),
+        ]]),
+    ),
+    (
+        "untrusted",
+        Shape::Object(&[&[
+            ("allow", TEXTS),
+            ("deny", TEXTS),
+            ("trustedHosts", TEXTS),
+            ("trustedMcp", TEXTS),
+        ]]),
+    ),
+]]);
 
 const EXEC: Shape = Shape::Object(&[&[
     ("allow", TEXTS),

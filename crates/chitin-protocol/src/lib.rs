@@ -9,6 +9,7 @@ pub mod event;
 pub mod guarded_paths;
 pub mod message;
 pub mod nearest;
+pub mod origin;
 pub mod record;
 pub mod script;
 pub mod session_key;

@@ -6,6 +6,7 @@ use crate::checkpoints::WorkspaceCheckpoints;
 use crate::context::{EngineLook, FileSource, TurnContext, TurnRequest, WorkspaceSource};
 use crate::directories;
 use crate::error::{ErrorKind, RuntimeError};
+use crate::file_origins::WorkspaceFileOrigins;
 use crate::host::Host;
 use crate::mcp_servers::AgentMcpServers;
 use crate::memory::{AgentMemory, PastSessions};
@@ -21,12 +22,14 @@ use chitin_agent::guard::{AllGuards, PermissionGuard};
 use chitin_agent::history::{Compacting, FlushOptions, MessageStamp, Pruning};
 use chitin_agent::journal::{self, Journal, JournalRedactor, LookupDirectories, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, TurnEnvironment};
+use chitin_config::ChitinSettings;
 use chitin_guard::Root;
 use chitin_model::RetryPolicy;
 use chitin_plugin::PluginSet;
 use chitin_protocol::tool::ToolSpec;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::approval::RememberedApprovals;
+use chitin_tools::untrusted::UntrustedRules;
 use chitin_tools::{Approver, Tool};
 use chitin_workspace::extensions::channels::ChannelFilter;
 use chitin_workspace::extensions::lookalike;
@@ -256,6 +259,13 @@ impl AgentFactory {
             models: template.chosen.thinking(user.thinking),
             tools,
             guests,
+            untrusted: Arc::new(untrusted_rules(&own)),
+            files: Arc::new(WorkspaceFileOrigins::new(
+                &self.host,
+                setup,
+                &self.state,
+                workspace,
+            )),
             guard: Arc::clone(&self.guard) as _,
             approver,
             approvals: self.approvals.clone(),
@@ -286,6 +296,12 @@ impl AgentFactory {
             },
         }))
     }
+}
+
+/// Returns what the owner says about untrusted text.
+pub(crate) fn untrusted_rules(own: &ChitinSettings) -> UntrustedRules {
+    let settings = own.access.untrusted.clone().unwrap_or_default();
+    UntrustedRules::new(&settings)
 }
 
 /// Fails when the directory cannot be used, or has a path that is not text: transcripts, the model and the sandbox know the

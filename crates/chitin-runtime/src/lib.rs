@@ -50,6 +50,7 @@ pub mod display;
 pub mod doctor;
 mod error;
 mod factory;
+mod file_origins;
 mod handle;
 mod host;
 mod identity;

@@ -20,6 +20,7 @@ pub mod schema;
 pub mod session_status;
 pub mod tool;
 pub mod toolbox;
+pub mod untrusted;
 pub mod web_fetch;
 
 pub use rights::{GuestRights, Rights};
@@ -28,3 +29,4 @@ pub use tool::{
     TypedTool, definition_of,
 };
 pub use toolbox::{ToolOffer, Toolbox};
+pub use untrusted::{GuardedDeed, Untrusted};

@@ -1,14 +1,17 @@
-//! Whose words a turn follows, and what its tools may do for that.
+//! Whose words a turn follows, which other texts it holds, and what its tools may do for that.
 
+use crate::untrusted::Untrusted;
 use chitin_protocol::guarded_paths::{GUARDED_PATHS, guarded};
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
 /// What the tools of a turn may do. The default is a turn of the owner.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Rights {
     /// Set in a turn that a guest's message started.
     pub guest: Option<GuestRights>,
+    /// The text in it that is not the owner's.
+    pub untrusted: Untrusted,
 }
 
 /// What the owner opened to guests. By default nothing: their turns read files of the workspace and answer.
@@ -30,6 +33,9 @@ const MEMORY: [&str; 3] = ["memory.md", "user.md", "memory"];
 
 /// Hidden names that hold nothing that is anybody's.
 const PLAIN_HIDDEN: [&str; 2] = [".gitignore", ".ignore"];
+
+/// Hidden directories in which skills are found, too.
+const HIDDEN_SKILLS: [&str; 2] = [".agents", ".claude"];
 
 /// Directories whose files agents are made of.
 const OWN_DIRECTORIES: [&str; 2] = ["skills", "memory"];
@@ -85,4 +91,13 @@ pub fn is_of_the_agent(path: &Path) -> bool {
         None => first.is_empty() || first.ends_with(".md"),
         Some(_) => OWN_DIRECTORIES.contains(&first.as_str()),
     }
+}
+
+/// Tells whether a path beneath the workspace is one that the agent is made of, and no note of a day: those it writes by itself.
+pub fn needs_owner(path: &Path) -> bool {
+    let mut components = path.components();
+    let first = components.next().map(Component::as_os_str);
+    let first = first.unwrap_or_default().to_string_lossy().to_lowercase();
+    let is_note = first == "memory" && components.next().is_some();
+    HIDDEN_SKILLS.contains(&first.as_str()) || (is_of_the_agent(path) && !is_note)
 }

@@ -2,6 +2,7 @@
 
 use crate::rights::Rights;
 use chitin_protocol::message::Block;
+use chitin_protocol::origin::Origin;
 use chitin_protocol::tool::ToolSpec;
 use chitin_workspace::adapter::{AgentDefinition, DefinitionError, LazyDefinition};
 use futures_util::FutureExt;
@@ -94,6 +95,8 @@ pub struct ToolOutcome {
     pub details: Option<Value>,
     /// Whether it failed.
     pub is_error: bool,
+    /// Where its text comes from, as far as it is not the owner's.
+    pub origins: Vec<Origin>,
 }
 
 impl ToolOutcome {
@@ -103,6 +106,7 @@ impl ToolOutcome {
             content: vec![Block::text(text)],
             details: None,
             is_error: false,
+            origins: Vec::new(),
         }
     }
 
@@ -117,6 +121,13 @@ impl ToolOutcome {
             is_error: true,
             ..Self::text(text)
         }
+    }
+
+    /// Says where its text comes from that is not the owner's.
+    #[must_use]
+    pub fn from(mut self, origins: impl IntoIterator<Item = Origin>) -> Self {
+        self.origins.extend(origins);
+        self
     }
 
     /// Adds what only people and programs see.
@@ -135,7 +146,7 @@ pub struct CallContext<'a> {
     pub state_roots: &'a [PathBuf],
     /// What the adapter made of the workspace; [`Self::definition`] asks for it.
     pub agent: &'a LazyDefinition,
-    /// What the call may do, by whose words the turn follows.
+    /// What the call may do, by whose words the turn follows and which others it holds.
     pub rights: &'a Rights,
     /// The session.
     pub session_key: &'a str,

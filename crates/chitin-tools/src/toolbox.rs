@@ -4,6 +4,7 @@ use crate::output::{Bounded, Controls, OutputLimits, clean};
 use crate::policy::{PolicyInput, ToolVerdict, UnknownEntry, effective_tools, normalize_name};
 use crate::redact::Redactor;
 use crate::tool::{CallContext, Tool, ToolOutcome};
+use crate::untrusted::GuardedDeed;
 use chitin_contract::ToolRules;
 use chitin_protocol::message::Block;
 use chitin_protocol::nearest::nearest;
@@ -194,7 +195,10 @@ impl Toolbox {
         context: &CallContext<'_>,
     ) -> ToolOutcome {
         let outcome = match self.get(name) {
-            Some(tool) => tool.call(arguments, context).await,
+            Some(tool) => match denied(&tool.spec().name, context).await {
+                Ok(()) => tool.call(arguments, context).await,
+                Err(refusal) => ToolOutcome::error(refusal),
+            },
             None => self.missing(name),
         };
         self.tidy(outcome, context.max_output_bytes)
@@ -250,4 +254,18 @@ impl Toolbox {
         }
         outcome
     }
+}
+
+/// Asks for a tool that the owner takes away from turns with untrusted text.
+async fn denied(tool: &str, context: &CallContext<'_>) -> Result<(), String> {
+    if !context.rights.untrusted.rules.denies(tool) {
+        return Ok(());
+    }
+    let what = format!("call `{tool}`");
+    let deed = GuardedDeed {
+        tool,
+        entry: tool,
+        what: &what,
+    };
+    context.may(deed).await
 }

@@ -359,6 +359,16 @@ export interface Considered {
 /** What a message says: plain text, or blocks. */
 export type Content = string | Block[];
 
+/** Where the texts of a context come from, and what is taken away because of it. */
+export interface ContextOrigins {
+  /** Texts of the owner, in words. */
+  trusted: string[];
+  /** Texts that are not the owner's. */
+  untrusted: UntrustedText[];
+  /** What needs the owner because of them. */
+  takenAway: TakenAway[];
+}
+
 /** What the model would get in the next turn: what `chitin context --json` prints. */
 export type ContextReport = Record<string, unknown>;
 
@@ -486,6 +496,9 @@ export interface FileList {
   /** Whether there are more files than are listed. */
   truncated: boolean;
 }
+
+/** Why a file is not the owner's. */
+export type FileOrigin = "received" | "written" | "outside" | "other";
 
 /** What the next turn would hold if a file had another text. */
 export interface FilePreview {
@@ -743,6 +756,8 @@ export interface JobOutcome {
   outputTokens: number;
   /** How long it took, in milliseconds. */
   runtimeMs: number;
+  /** Where texts of the session come from that are not the owner's. */
+  origins?: Origin[];
   /** The rule of the workspace that refused the message, or the last reply. */
   refused?: RefusedOutcome;
 }
@@ -773,6 +788,8 @@ export interface Lens {
   files: LensFile[];
   /** What files may take of the prompt, and what they take. */
   budget: PromptBudget;
+  /** Where the texts of the next turn come from, and what is taken away because of it; none of a recorded turn. */
+  origins?: ContextOrigins;
   /** Notes for people. */
   notes?: string[];
   /** The whole request. */
@@ -1205,6 +1222,35 @@ export interface OpenAiErrorDetails {
   code: string;
 }
 
+/** Where a text comes from that is not the owner's. */
+export type Origin = {
+  kind: "guest";
+  /** Who, or where it was written. */
+  sender: string;
+} | {
+  kind: "web";
+  /** Its address. */
+  url: string;
+} | {
+  kind: "command";
+  /** Its command line. */
+  command: string;
+} | {
+  kind: "mcpServer";
+  /** The server. */
+  name: string;
+} | {
+  kind: "file";
+  /** Its path as it was named, or its name. */
+  path: string;
+  /** Why it is not the owner's. */
+  why: FileOrigin;
+} | {
+  kind: "session";
+  /** The session. */
+  key: string;
+};
+
 /** Somebody who was let in. */
 export interface Paired {
   /** The channel. */
@@ -1550,6 +1596,8 @@ export interface SentMessage {
   outputTokens: number;
   /** How long it took, in milliseconds. */
   runtimeMs: number;
+  /** Where texts of the session come from that are not the owner's. */
+  origins?: Origin[];
   /** The rule of the workspace that refused the message, or the last reply. */
   refused?: RefusedOutcome;
 }
@@ -1816,6 +1864,14 @@ export interface StreamOptions {
 export interface Success {
   /** Always true. */
   ok: boolean;
+}
+
+/** Something that needs the owner's approval while there is untrusted text. */
+export interface TakenAway {
+  /** What it is, as the end of "needs the owner to …". */
+  what: string;
+  /** The entry of `access.untrusted.allow` that allows it. */
+  allow: string;
 }
 
 /** Text. */
@@ -2171,6 +2227,14 @@ export interface UnsavedPreview {
   text: string;
   /** The session; by default the agent's main session. */
   session?: string | null;
+}
+
+/** A text that is not the owner's. */
+export interface UntrustedText {
+  /** Where it comes from. */
+  origin: Origin;
+  /** The same in words. */
+  text: string;
 }
 
 /** Tokens that an answer took. */

@@ -96,6 +96,7 @@ class LensView extends View {
   private draw(lens: Lens): unknown {
     return html`
       ${this.totals(lens)}
+      ${this.origins(lens)}
       ${this.broken(lens)}
       <div class="tabs" role="tablist" aria-label="Ways to look at it" @keydown=${this.tabKey}>
         ${TABS.map(([tab, name]) => html`<button role="tab" id=${`tab-${tab}`} aria-controls="lens-panel" aria-selected=${tab === this.tab}
@@ -131,6 +132,16 @@ class LensView extends View {
       ${figure(count(lens.fragments.length), "fragments")}
       ${budget?.total ? figure(percent(budget.used ?? 0, budget.total), `of the budget for files (${count(budget.total)})`) : nothing}
     </div>`;
+  }
+
+  /** Which texts are not the owner's, and what needs the owner because of them. */
+  private origins(lens: Lens): unknown {
+    const origins = lens.origins;
+    if (!origins || origins.untrusted.length === 0) return nothing;
+    return html`<details class="notice" role="note"><summary><strong>${many(origins.untrusted.length, "text")} in this context ${origins.untrusted.length === 1 ? "is" : "are"} not the owner's.</strong></summary>
+      <ul>${origins.untrusted.map((untrusted) => html`<li>${untrusted.text}</li>`)}</ul>
+      ${origins.takenAway.length === 0 ? nothing : html`<p>Because of that, the agent needs the owner to</p>
+      <ul>${origins.takenAway.map((taken) => html`<li>${taken.what} (<code>access.untrusted.allow</code>: <code>${taken.allow}</code>)</li>`)}</ul>`}</details>`;
   }
 
   /** Where the cache broke, and what that cost: the first thing that anybody with a bill wants to see. */

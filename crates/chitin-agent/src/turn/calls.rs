@@ -5,16 +5,19 @@ use super::{Running, TurnError};
 use crate::blocking;
 use crate::guard::sentence;
 use crate::journal::TurnMoment;
+use crate::origins;
 use chitin_protocol::event::{RefusedPart, TurnEvent};
 use chitin_protocol::message::{
     AssistantMessage, Content, Extra, Message, ToolCallBlock, ToolResultMessage,
 };
+use chitin_protocol::origin::{MOST_ORIGINS, Origin};
 use chitin_protocol::transcript::EntryBody;
 use chitin_tools::approval::RememberedApprovals;
 use chitin_tools::{
     Approval, ApprovalRequest, Approver, CallContext, ToolConcurrency, ToolOutcome,
 };
 use futures_util::future::{BoxFuture, join_all};
+use std::sync::Arc;
 use std::time::Instant;
 use tracing::Instrument;
 
@@ -46,6 +49,9 @@ impl Running<'_> {
                 .count();
             let (batch, later) = rest.split_at(shared.max(1));
             rest = later;
+            self.look_for_origins().await;
+            let files = &self.agent.parts.files;
+            let since = (shared == 0).then(|| files.moment());
             let mut refused = Vec::new();
             for call in batch {
                 let why = over
@@ -68,6 +74,11 @@ impl Running<'_> {
                 .map(|(call, why)| self.run_one(call, why));
             let ran = join_all(running).await;
             self.keep(ran).await?;
+            if let Some(since) = since {
+                // What the call itself brought counts, too: it may have written that down.
+                self.look_for_origins().await;
+                self.take_down_changes(since).await;
+            }
         }
         match over {
             Some(limit) => Err(TurnError::Limit(limit)),
@@ -134,12 +145,13 @@ impl Running<'_> {
         }
         let sink = &self.sink;
         let progress = |text: &str| sink.progress(&call.id, text);
+        let rights = self.rights();
         let context = CallContext {
             workspace: &parts.workspace,
             state_roots: &parts.state_roots,
             skill_roots: &self.request.prepared.skill_roots,
             agent: &self.identity.definition,
-            rights: &self.identity.rights,
+            rights: &rights,
             session_key: &self.identity.session_key,
             call_id: &call.id,
             cancel: &self.cancel,
@@ -149,7 +161,7 @@ impl Running<'_> {
                 approver: &*parts.approver,
                 approvals: &parts.approvals,
                 session_key: &self.identity.session_key,
-                answers_guest: self.identity.rights.guest.is_some(),
+                answers_guest: self.identity.guest.is_some(),
                 sink,
                 call_id: &call.id,
             },
@@ -169,7 +181,18 @@ impl Running<'_> {
     async fn keep(&mut self, ran: Vec<Ran>) -> Result<(), TurnError> {
         let now_ms = self.agent.parts.clock.now_ms();
         let mut bodies = Vec::new();
+        let rules = Arc::clone(&self.agent.parts.untrusted);
         for Ran { call, outcome, .. } in &ran {
+            let mut extra = Extra::new();
+            // What is derived from its name in records of older versions is said here in any case.
+            if !outcome.origins.is_empty() || origins::of_tool(&call.name).is_some() {
+                let untrusted = outcome
+                    .origins
+                    .iter()
+                    .filter(|origin| !rules.trusts(origin));
+                let untrusted: Vec<Origin> = untrusted.take(MOST_ORIGINS).cloned().collect();
+                origins::store(&mut extra, &untrusted);
+            }
             let result = ToolResultMessage {
                 tool_call_id: call.id.clone(),
                 tool_name: Some(call.name.clone()),
@@ -177,7 +200,7 @@ impl Running<'_> {
                 details: outcome.details.clone(),
                 is_error: outcome.is_error,
                 timestamp: Some(now_ms),
-                extra: Extra::new(),
+                extra,
             };
             let summary = shortened(&result.content.text());
             self.journal.observe(TurnMoment::ToolDone {
@@ -246,8 +269,9 @@ impl Approver for Telling<'_> {
                 self.sink.note(&error).await;
             }
             if matches!(answer, Approval::Nobody(_)) {
-                let (what, why) = (request.what, answer.refusal());
-                self.sink.note(&format!("not done: {what}: {why}")).await;
+                let (what, why, refusal) = (request.what, request.why, answer.refusal());
+                let note = format!("not done: {what}: {}. {why}", refusal.trim_end_matches('.'));
+                self.sink.note(note.trim_end()).await;
             }
             answer
         })

@@ -9,6 +9,7 @@ use crate::engine::{
 };
 use crate::history::{Author, PlanOptions, SummaryRequest};
 use crate::journal::TurnMoment;
+use crate::origins;
 use chitin_contract::ProviderRules;
 use chitin_model::{ModelError, ModelRequest, Retention, StreamEvent};
 use chitin_protocol::event::TurnEvent;
@@ -121,7 +122,7 @@ impl Running<'_> {
             self.progress.spent.calls += 1;
             self.progress.spent.add(&usage, cost_known);
         }
-        let compacted = match outcome {
+        let mut compacted = match outcome {
             Ok(CompactionOutcome::Compacted(compacted)) => compacted,
             Ok(CompactionOutcome::Nothing { .. }) => return Ok(false),
             Err(EngineError::Compaction(CompactError::Cancelled)) => {
@@ -135,6 +136,10 @@ impl Running<'_> {
             self.sink.note(&note).await;
         }
         let key = open.key().to_owned();
+        self.look_for_origins().await;
+        if !self.known_origins().is_empty() {
+            origins::store(&mut compacted.record.extra, self.known_origins());
+        }
         self.store(vec![EntryBody::Compaction(compacted.record)])
             .await?;
         self.journal.observe(TurnMoment::Compacted);
@@ -244,6 +249,7 @@ impl Agent {
             usage: running.progress.spent.spending.usage,
             error: None,
             refused: None,
+            origins: Vec::new(),
         }))
     }
 }

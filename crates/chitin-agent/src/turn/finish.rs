@@ -49,6 +49,7 @@ impl Running<'_> {
         if error.is_none() {
             self.tell_engine().await?;
         }
+        let origins = self.origins_at_end().await?;
         self.update_index(&stop_reason).await?;
         let said = self.progress.last_reply.as_ref();
         let secrets = self.agent.parts.tools.redactor();
@@ -64,6 +65,7 @@ impl Running<'_> {
                 .or_else(|| said.and_then(|last| last.error_message.clone())),
             stop_reason,
             refused: self.judgement.refused.take(),
+            origins,
         };
         let failed = report.error.as_deref().map(|error| ("model", error));
         self.end_journal(&report.stop_reason, failed);

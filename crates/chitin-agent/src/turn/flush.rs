@@ -53,8 +53,11 @@ impl Running<'_> {
         let path = fence.plan.relative_path.clone();
         let mut tally = Tally::default();
         let aloud = std::mem::replace(&mut self.sink, EventSink::mute());
+        self.look_for_origins().await;
+        let since = self.agent.parts.files.moment();
         let ended = self.write_down(&fence, &aloud, &mut tally).await;
         self.sink = aloud;
+        self.take_down_changes(since).await;
         let ended = match ended {
             Ok(ending) => self.keep_flush(ending, &path, &tally).await,
             Err(error) => Err(error),
@@ -88,7 +91,6 @@ impl Running<'_> {
         // A guest's words do not become the owner's memory.
         let is_foreign = self
             .identity
-            .rights
             .guest
             .is_some_and(|guest| !(guest.memory && guest.writes));
         if self.progress.flush_tried

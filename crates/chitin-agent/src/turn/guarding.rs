@@ -184,6 +184,7 @@ impl Agent {
             usage: Usage::default(),
             error: Some(text),
             refused: Some((part, by)),
+            origins: Vec::new(),
         })
     }
 }

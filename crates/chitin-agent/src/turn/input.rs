@@ -2,9 +2,11 @@
 
 use super::{Steer, Steering};
 use crate::compat;
-use crate::guard::MessageOrigin;
+use crate::guard::{MessageOrigin, SenderRole};
+use crate::origins;
 use crate::source::Occasion;
 use chitin_protocol::message::{Block, Content, Extra, ImageBlock, Message, UserMessage};
+use chitin_protocol::origin::{Origin, add_origins};
 use serde_json::Value;
 
 /// The input of a turn.
@@ -31,6 +33,8 @@ pub struct TurnInput {
     pub durability: Durability,
     /// Who sent the message, for the rules of the workspace. By default the owner did.
     pub origin: MessageOrigin,
+    /// Where texts in the message come from that are not the owner's. Pictures and guests' messages count by themselves.
+    pub origins: Vec<Origin>,
 }
 
 /// Who keeps the message safe until the turn is over.
@@ -52,13 +56,14 @@ impl TurnInput {
             key: self.key.clone(),
             provenance: self.provenance.clone(),
             written: None,
+            origins: self.origins.clone(),
         };
-        message_of(steer, now_ms)
+        message_of(steer, &self.origin, now_ms)
     }
 }
 
 /// Makes a message.
-pub(super) fn message_of(steer: Steer, now_ms: i64) -> Message {
+pub(super) fn message_of(steer: Steer, sender: &MessageOrigin, now_ms: i64) -> Message {
     let content = if steer.images.is_empty() {
         Content::Text(steer.words)
     } else {
@@ -75,6 +80,18 @@ pub(super) fn message_of(steer: Steer, now_ms: i64) -> Message {
     }
     if let Some(provenance) = steer.provenance {
         extra.insert(compat::PROVENANCE.to_owned(), provenance);
+    }
+    let mut untrusted = steer.origins;
+    add_origins(&mut untrusted, &origins::of_pictures(content.blocks()));
+    match sender.role {
+        SenderRole::Guest if !untrusted.iter().any(Origin::is_of_guests) => {
+            let sender = sender.sender.as_deref().unwrap_or("a guest");
+            untrusted.push(Origin::guest(sender));
+        }
+        SenderRole::Owner | SenderRole::Guest => {}
+    }
+    if !untrusted.is_empty() {
+        origins::store(&mut extra, &untrusted);
     }
     Message::User(UserMessage {
         content,

@@ -26,6 +26,7 @@ mod resume;
 mod running;
 mod session;
 mod steering;
+mod untrusted;
 mod writing;
 
 pub use conversation::{HistoryInputs, HistoryOptions, NextRequest, SentHistory, next_request};

@@ -4,6 +4,7 @@ use crate::source::SourceError;
 use chitin_model::ModelError;
 use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_protocol::message::{StopReason, Usage};
+use chitin_protocol::origin::Origin;
 use chitin_store::StoreError;
 
 /// Why a turn failed.
@@ -42,4 +43,6 @@ pub struct TurnReport {
     pub error: Option<String>,
     /// What a rule of the workspace refused: the message, or the last reply.
     pub refused: Option<(RefusedPart, RuleRefusal)>,
+    /// Where texts of the session come from that are not the owner's.
+    pub origins: Vec<Origin>,
 }

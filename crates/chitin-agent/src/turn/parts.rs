@@ -17,6 +17,7 @@ use chitin_store::SessionStore;
 use chitin_tools::approval::RememberedApprovals;
 use chitin_tools::policy::{PolicyConfig, PolicyInput};
 use chitin_tools::redact::Redactor;
+use chitin_tools::untrusted::{FileOrigins, NoFileOrigins, UntrustedRules};
 use chitin_tools::{Approval, ApprovalRequest, Approver, GuestRights, Toolbox};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -49,6 +50,10 @@ pub struct Parts {
     pub tools: Arc<Toolbox>,
     /// What turns may do that answer a guest.
     pub guests: GuestRights,
+    /// What the owner says about untrusted text.
+    pub untrusted: Arc<UntrustedRules>,
+    /// Knows which files hold untrusted text.
+    pub files: Arc<dyn FileOrigins>,
     /// Judges messages, replies and tool calls by the workspace's rules.
     pub guard: Arc<dyn MessageGuard>,
     /// Keeps what turns change, so that it can be taken back.
@@ -113,6 +118,8 @@ impl Parts {
                 redactor,
             )),
             guests: GuestRights::default(),
+            untrusted: Arc::default(),
+            files: Arc::new(NoFileOrigins),
             guard: Arc::new(NoRules),
             checkpoints: Arc::new(NoCheckpoints),
             approver: Arc::new(NoApprover),

@@ -39,7 +39,7 @@ impl Running<'_> {
                     key: steer.key.clone(),
                 })
                 .await;
-            let mut message = message_of(steer, now_ms);
+            let mut message = message_of(steer, &input.origin, now_ms);
             if let (Message::User(message), Some(turn)) = (&mut message, input.key.as_deref()) {
                 let extra = &mut message.extra;
                 extra.insert(compat::STEERED_INTO.to_owned(), turn.into());

@@ -6,19 +6,20 @@ use super::event_sink::{self, EventSink};
 use super::guarding::HeldReply;
 use super::resume::Resumed;
 use super::session::SessionHandle;
+use super::untrusted::TurnOrigins;
 use super::writing::TurnCheckpoint;
 use super::{Agent, Durability, ModelCandidate, ResetAsk, TurnError, TurnInput};
 use crate::blocking;
 use crate::engine::SessionRef;
 use crate::journal::Journal;
 use crate::limits::Spent;
-use crate::source::{ContextRequest, PreparedContext, RecallAsk, Trigger};
+use crate::source::{ContextRequest, PreparedContext, RecallAsk, RecalledPath, Trigger};
 use chitin_context::Context;
 use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Message};
 use chitin_protocol::transcript::TranscriptEntry;
 use chitin_store::Begin;
-use chitin_tools::Rights;
+use chitin_tools::GuestRights;
 use chitin_workspace::adapter::LazyDefinition;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub(crate) struct Running<'a> {
     pub(crate) progress: Progress,
     pub(crate) judgement: Judgement,
     pub(crate) checkpoint: TurnCheckpoint,
+    pub(crate) origins: TurnOrigins,
 }
 
 /// Which turn this is, and of which session. Set when it begins.
@@ -50,8 +52,8 @@ pub(crate) struct TurnIdentity {
     /// The channel that the message came through.
     pub(crate) channel: Option<String>,
     pub(crate) definition: LazyDefinition,
-    /// What its tools may do.
-    pub(crate) rights: Rights,
+    /// What its tools may do, if it answers a guest.
+    pub(crate) guest: Option<GuestRights>,
 }
 
 /// The session's file, and what this turn has written to it.
@@ -78,6 +80,8 @@ pub(crate) struct RequestContext {
     /// The messages that the context engine selected, if not the whole conversation.
     pub(crate) selected: Option<Vec<Message>>,
     pub(crate) message: SentMessage,
+    /// What was remembered for the message.
+    pub(crate) recalled: Vec<RecalledPath>,
 }
 
 /// The user's message as it is sent.
@@ -226,7 +230,7 @@ impl<'a> Running<'a> {
                 trigger: input.occasion.trigger,
                 channel: input.occasion.channel.clone(),
                 definition,
-                rights: Rights { guest },
+                guest,
             },
             cancel,
             sink,
@@ -250,6 +254,7 @@ impl<'a> Running<'a> {
                     before: conversation.messages().len(),
                 },
                 prepared,
+                recalled: recalled.paths,
             },
             conversation,
             progress: Progress {
@@ -263,6 +268,7 @@ impl<'a> Running<'a> {
             },
             judgement: Judgement::default(),
             checkpoint: TurnCheckpoint::default(),
+            origins: TurnOrigins::default(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Messages that arrive during a turn: the model gets them with its next request.
 
 use chitin_protocol::message::ImageBlock;
+use chitin_protocol::origin::Origin;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +32,8 @@ pub struct Steer {
     pub provenance: Option<Value>,
     /// What the sender wrote, if the text has more than that.
     pub written: Option<String>,
+    /// Where texts in it come from that are not the owner's.
+    pub origins: Vec<Origin>,
 }
 
 impl Steering {

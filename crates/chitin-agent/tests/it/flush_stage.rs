@@ -156,6 +156,8 @@ impl Stage {
             }],
             tools: Arc::new(tools),
             guests: chitin_tools::GuestRights::default(),
+            untrusted: Arc::default(),
+            files: Arc::new(chitin_tools::untrusted::NoFileOrigins),
             approvals: chitin_tools::approval::RememberedApprovals::default(),
             guard: Arc::new(chitin_agent::guard::NoRules),
             checkpoints: Arc::new(chitin_agent::checkpoint::NoCheckpoints),

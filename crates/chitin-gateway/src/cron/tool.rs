@@ -7,7 +7,7 @@ use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key::SessionKey;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::spec_on_file;
-use chitin_tools::{CallContext, ToolOutcome, TypedTool};
+use chitin_tools::{CallContext, GuardedDeed, ToolOutcome, TypedTool};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,6 +47,29 @@ enum Action {
     Update,
     Remove,
     Run,
+}
+
+/// How much is shown of a change to whoever is asked about it, in characters.
+const SHOWN: usize = 500;
+
+impl Ask {
+    /// Says what would change, if anything would.
+    fn change(&self) -> Option<String> {
+        let (does, of) = match self.action {
+            Action::List => return None,
+            Action::Add => ("add a scheduled job", self.job.as_ref()),
+            Action::Update => ("change a scheduled job", self.patch.as_ref()),
+            Action::Remove => ("remove a scheduled job", None),
+            Action::Run => ("run a scheduled job", None),
+        };
+        let id = self
+            .job_id
+            .as_deref()
+            .map(|id| format!(" `{}`", id.escape_debug()));
+        let of = of.map(|of| format!(": {}", of.to_string().escape_debug()));
+        let told = format!("{does}{}{}", id.unwrap_or_default(), of.unwrap_or_default());
+        Some(told.chars().take(SHOWN).collect())
+    }
 }
 
 /// Shows and changes the schedules of the agent that calls it.
@@ -291,6 +314,14 @@ impl TypedTool for CronTool {
     }
 
     async fn run(&self, ask: Ask, context: &CallContext<'_>) -> Result<ToolOutcome, String> {
+        if let Some(what) = ask.change() {
+            let deed = GuardedDeed {
+                tool: NAME,
+                entry: NAME,
+                what: &what,
+            };
+            context.may(deed).await?;
+        }
         let answer = match self.caller(context.session_key) {
             Ok(caller) => caller.answer(ask).await,
             Err(error) => Err(error),

@@ -107,6 +107,7 @@ impl Delivery {
                 input_tokens: 0,
                 output_tokens: 0,
                 runtime_ms: outcome.runtime_ms,
+                origins: Vec::new(),
                 refused: Some(Box::new(refused.clone())),
             },
             None => outcome.clone(),

@@ -10,6 +10,7 @@ use crate::queue::busy::Marks;
 use crate::queue::{QueueSettings, QueueWish};
 use crate::surface::Address;
 use chitin_agent::blocking;
+use chitin_protocol::origin::{FileOrigin, Origin, add_origins};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -19,6 +20,9 @@ use std::sync::atomic::Ordering;
 
 /// How many bytes of messages may be open at once; one more is let in, so that a large message has a chance.
 const MOST_OPEN_BYTES: u64 = 256 << 20;
+
+/// Who wrote what was overheard in a room.
+const IN_ROOM: &str = "others in the room";
 
 /// A message that was taken in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -103,6 +107,7 @@ impl Inner {
         let settings = blocking(|| self.queue_settings(&noticed.incoming, &session_key, &agent_id));
         let sender = self.sender(&noticed, place, &agent_id);
         let words = spoken(&noticed, &sender, place, before);
+        let origins = origins(&noticed, &sender, before);
         let incoming = noticed.incoming;
         let written = if words == incoming.text {
             Vec::new()
@@ -116,6 +121,7 @@ impl Inner {
             kind: JobKind::Message,
             words,
             written,
+            origins,
             images: incoming.images,
             message_id: incoming.message_id,
             sender: Some(sender),
@@ -273,6 +279,27 @@ impl Inner {
         });
         Ok(Accepted { place, ..accepted })
     }
+}
+
+/// Says where texts of a message come from that are not the owner's.
+fn origins(noticed: &Noticed, sender: &Sender, before: Option<&str>) -> Vec<Origin> {
+    let mut origins = Vec::new();
+    if !sender.is_owner {
+        let channel = &noticed.incoming.inbound.channel;
+        let who = sender.id.as_deref().or(sender.name.as_deref());
+        origins.push(Origin::guest(&match who {
+            Some(who) => format!("{channel}:{who}"),
+            None => format!("somebody on {channel}"),
+        }));
+    }
+    if before.is_some() {
+        origins.push(Origin::guest(IN_ROOM));
+    }
+    let files = noticed.files.iter();
+    let files = files.map(|file| Origin::file(&file.name, FileOrigin::Received));
+    let files: Vec<Origin> = files.collect();
+    add_origins(&mut origins, &files);
+    origins
 }
 
 /// Puts together what the model hears: what was overheard, who speaks and what they say.

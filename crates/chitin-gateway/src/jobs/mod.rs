@@ -11,6 +11,7 @@ use crate::threads::AnswerThread;
 use chitin_contract::{BoundFirstRun, SubagentRules, UnexpectedCompletion};
 use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_protocol::message::ImageBlock;
+use chitin_protocol::origin::Origin;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,6 +33,9 @@ pub struct Job {
     /// What its senders wrote, message by message, where `words` holds more than that. Rules judge this.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub written: Vec<String>,
+    /// Where texts in it come from that are not the owner's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<Origin>,
     /// Pictures that go with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageBlock>,
@@ -85,6 +89,7 @@ impl Job {
             kind: JobKind::Message,
             words: String::new(),
             written: Vec::new(),
+            origins: Vec::new(),
             images: Vec::new(),
             from: None,
             message_id: None,
@@ -314,6 +319,9 @@ pub struct JobOutcome {
     pub output_tokens: u64,
     /// How long it took, in milliseconds.
     pub runtime_ms: u64,
+    /// Where texts of the session come from that are not the owner's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<Origin>,
     /// The rule of the workspace that refused the message, or the last reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Box<RefusedOutcome>>,

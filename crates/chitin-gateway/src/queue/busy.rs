@@ -118,6 +118,7 @@ impl Session {
             key: Some(job.id.clone()),
             provenance: job.provenance.clone(),
             written: job.written.first().cloned(),
+            origins: job.origins.clone(),
         };
         match active.steering.push(steer) {
             Ok(()) => {

@@ -8,6 +8,7 @@ use crate::jobs::Job;
 use crate::jobs::log::{closing, opening};
 use crate::turns::input::origin;
 use crate::turns::panics;
+use chitin_protocol::origin::add_origins;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -55,6 +56,10 @@ impl Inner {
     async fn merged(&self, mut batch: Batch<Job>) -> Option<Job> {
         self.set_apart(&mut batch).await;
         let words = batch.prompt();
+        let mut origins = Vec::new();
+        for job in &batch.items {
+            add_origins(&mut origins, &job.origins);
+        }
         let written: Vec<String> = batch.items.iter().flat_map(Job::written).collect();
         let mut jobs = batch.items.into_iter();
         let first = jobs.next()?;
@@ -63,6 +68,7 @@ impl Inner {
             return Some(Job {
                 words,
                 written,
+                origins,
                 ..first
             });
         }
@@ -76,6 +82,7 @@ impl Inner {
                 .collect(),
             words,
             written,
+            origins,
             ..first.clone()
         };
         let mut changes = vec![opening(&job)];

@@ -4,6 +4,7 @@ use crate::compat;
 use crate::gateway::{Gateway, Inner};
 use crate::intake::{Accepted, IntakeRefusal, MOST_TEXT};
 use crate::jobs::{Job, JobKind, Sender};
+use chitin_protocol::origin::Origin;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,6 +24,8 @@ pub struct SessionMessage<'a> {
     pub tool: &'a str,
     /// The name of its job.
     pub job_id: String,
+    /// Where texts come from that the session holds it is from, and that are not the owner's.
+    pub origins: Vec<Origin>,
 }
 
 impl Gateway {
@@ -69,6 +72,7 @@ impl Inner {
                 letter.words
             ),
             written: Vec::new(),
+            origins: letter.origins,
             images: Vec::new(),
             from: None,
             message_id: None,

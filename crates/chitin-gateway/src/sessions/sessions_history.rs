@@ -3,7 +3,9 @@
 use super::visible::Sight;
 use crate::gateway::{Gateway, WeakGateway};
 use crate::tools::{alive, aside, outcome, refused};
+use chitin_agent::origins::origins_of;
 use chitin_protocol::message::Message;
+use chitin_protocol::origin::Origin;
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use chitin_tools::schema::spec_on_file;
@@ -87,14 +89,22 @@ impl TypedTool for SessionsHistory {
         let caller = context.session_key.to_owned();
         let read = aside(move || history(&gateway, &caller, &asked)).await;
         Ok(match read {
-            Some(Ok(history)) => outcome(&history),
+            Some(Ok((history, key, theirs))) => {
+                let origins = context.rights.untrusted.of_session(&key, theirs);
+                outcome(&history).from(origins)
+            }
             Some(Err(error)) => refused(error),
             None => refused("The session could not be read."),
         })
     }
 }
 
-fn history(gateway: &Gateway, caller: &str, asked: &Arguments) -> Result<Value, String> {
+/// Returns what was said in a session, its key, and where texts in it come from that are not the owner's.
+fn history(
+    gateway: &Gateway,
+    caller: &str,
+    asked: &Arguments,
+) -> Result<(Value, String, Vec<Origin>), String> {
     let seen = Sight::of(gateway, caller).find(&asked.session_key)?;
     let store = gateway.parts().host.store(&seen.agent_id);
     let store = store.map_err(|error| error.to_string())?;
@@ -115,7 +125,9 @@ fn history(gateway: &Gateway, caller: &str, asked: &Arguments) -> Result<Value, 
         messages.push(message);
     }
     messages.reverse();
-    Ok(json!({"sessionKey": seen.key, "messages": messages, "hasOlder": more}))
+    let theirs = origins_of(&branch.entries);
+    let history = json!({"sessionKey": seen.key, "messages": messages, "hasOlder": more});
+    Ok((history, seen.key, theirs))
 }
 
 /// Returns what is shown of a record: words of people and models, and, if asked for, of tools. Thoughts and pictures are not.

@@ -4,7 +4,9 @@ use super::sessions_history::{Shown, shown};
 use super::visible::{Sight, VisibleSession};
 use crate::gateway::{Gateway, WeakGateway};
 use crate::tools::{alive, aside, outcome, refused};
+use chitin_agent::origins::origins_of;
 use chitin_protocol::agent_id::AgentId;
+use chitin_protocol::origin::{Origin, add_origins};
 use chitin_protocol::session_key::{self, ChatType};
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::spec_on_file;
@@ -119,13 +121,28 @@ impl TypedTool for SessionsList {
         let caller = context.session_key.to_owned();
         let listed = aside(move || list(&gateway, &caller, &asked)).await;
         Ok(match listed {
-            Some(rows) => outcome(&json!({"count": rows.len(), "sessions": rows})),
+            Some((rows, theirs)) => {
+                let mut origins = Vec::new();
+                for (key, theirs) in theirs {
+                    add_origins(
+                        &mut origins,
+                        &context.rights.untrusted.of_session(&key, theirs),
+                    );
+                }
+                outcome(&json!({"count": rows.len(), "sessions": rows})).from(origins)
+            }
             None => refused("The sessions could not be read."),
         })
     }
 }
 
-fn list(gateway: &Gateway, caller: &str, asked: &Arguments) -> Vec<Row> {
+/// Returns the sessions, and where texts come from that are shown of them and are not the owner's.
+fn list(
+    gateway: &Gateway,
+    caller: &str,
+    asked: &Arguments,
+) -> (Vec<Row>, Vec<(String, Vec<Origin>)>) {
+    let mut origins = Vec::new();
     let busy: HashSet<String> = gateway
         .busy()
         .into_iter()
@@ -138,7 +155,8 @@ fn list(gateway: &Gateway, caller: &str, asked: &Arguments) -> Vec<Row> {
     let limit = asked.limit.unwrap_or(USUAL).clamp(1, MOST) as usize;
     let messages = asked.message_limit.unwrap_or(0).min(MOST_MESSAGES) as usize;
     let seen = Sight::of(gateway, caller).all().into_iter();
-    seen.map(|seen| (kind_of(gateway, &seen), seen))
+    let rows = seen
+        .map(|seen| (kind_of(gateway, &seen), seen))
         .filter(|(kind, seen)| {
             let kinds = asked.kinds.as_ref();
             kinds.is_none_or(|kinds| kinds.contains(kind))
@@ -151,7 +169,9 @@ fn list(gateway: &Gateway, caller: &str, asked: &Arguments) -> Vec<Row> {
             messages: if messages == 0 {
                 Vec::new()
             } else {
-                last(gateway, &seen, messages)
+                let (shown, theirs) = last(gateway, &seen, messages);
+                origins.push((seen.key.clone(), theirs));
+                shown
             },
             key: seen.key,
             agent_id: seen.agent_id,
@@ -163,8 +183,8 @@ fn list(gateway: &Gateway, caller: &str, asked: &Arguments) -> Vec<Row> {
             total_tokens: seen.entry.total_tokens,
             status: seen.entry.status,
             spawned_by: seen.entry.spawned_by,
-        })
-        .collect()
+        });
+    (rows.collect(), origins)
 }
 
 fn kind_of(gateway: &Gateway, seen: &VisibleSession) -> Kind {
@@ -184,7 +204,7 @@ fn kind_of(gateway: &Gateway, seen: &VisibleSession) -> Kind {
     }
 }
 
-fn last(gateway: &Gateway, seen: &VisibleSession, most: usize) -> Vec<Shown> {
+fn last(gateway: &Gateway, seen: &VisibleSession, most: usize) -> (Vec<Shown>, Vec<Origin>) {
     let store = gateway.parts().host.store(&seen.agent_id).ok();
     let branch = store.and_then(|store| store.read(&seen.key).ok());
     let entries = branch.map(|branch| branch.entries).unwrap_or_default();
@@ -194,5 +214,5 @@ fn last(gateway: &Gateway, seen: &VisibleSession, most: usize) -> Vec<Shown> {
         .map(|message| message.cut(MESSAGE_CHARS))
         .collect();
     messages.reverse();
-    messages
+    (messages, origins_of(&entries))
 }

@@ -8,7 +8,7 @@ use crate::jobs::{JobOutcome, JobStatus};
 use crate::tools::{alive, aside, outcome, refused};
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::spec_on_file;
-use chitin_tools::{CallContext, ToolOutcome, TypedTool};
+use chitin_tools::{CallContext, GuardedDeed, ToolOutcome, TypedTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -92,6 +92,15 @@ impl TypedTool for SessionsSend {
         if seen.key == caller {
             return Ok(refused("A session does not send to itself."));
         }
+        if seen.entry.spawned_by.as_deref() != Some(caller) {
+            let what = format!("send a message to the session `{}`", seen.key);
+            let deed = GuardedDeed {
+                tool: &self.spec.name,
+                entry: &self.spec.name,
+                what: &what,
+            };
+            context.may(deed).await?;
+        }
         let run_id = gateway.new_job_id();
         let mut events = gateway.subscribe(Topic::Job(run_id.clone()));
         let letter = SessionMessage {
@@ -101,6 +110,7 @@ impl TypedTool for SessionsSend {
             words: &asked.message,
             tool: &self.spec.name,
             job_id: run_id.clone(),
+            origins: context.rights.untrusted.of_this_session(caller),
         };
         if let Err(refusal) = gateway.bring(letter).await {
             return Ok(refused(format!("It could not be sent: {refusal}.")));
@@ -112,13 +122,19 @@ impl TypedTool for SessionsSend {
             return Ok(outcome(&with(said, json!({"status": "accepted"}))));
         }
         let wait = Duration::from_secs_f64(wait.min(MOST_SECONDS));
-        let came = tokio::select! {
-            ended = tokio::time::timeout(wait, end_of(&mut events)) => answer(ended.ok().flatten()),
+        let ended = tokio::select! {
+            ended = tokio::time::timeout(wait, end_of(&mut events)) => ended.ok().flatten(),
             () = context.cancel.cancelled() => {
-                json!({"status": "accepted", "note": "Nobody waits for the answer any more."})
+                let came = json!({"status": "accepted", "note": "Nobody waits for the answer any more."});
+                return Ok(outcome(&with(said, came)));
             }
         };
-        Ok(outcome(&with(said, came)))
+        let theirs = ended.as_ref().map(|ended| ended.origins.clone());
+        let origins = context
+            .rights
+            .untrusted
+            .of_session(&seen.key, theirs.unwrap_or_default());
+        Ok(outcome(&with(said, answer(ended))).from(origins))
     }
 }
 

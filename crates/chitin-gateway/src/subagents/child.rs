@@ -231,6 +231,7 @@ impl Draft {
             kind: JobKind::Subagent,
             words,
             written: Vec::new(),
+            origins: request.origins.clone(),
             images: Vec::new(),
             from: run.bound.clone().or_else(|| run.origin.clone()),
             message_id: None,

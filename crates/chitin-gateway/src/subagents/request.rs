@@ -2,6 +2,7 @@
 
 use super::announce::CompletionTarget;
 use crate::jobs::{ChildMode, Cleanup};
+use chitin_protocol::origin::Origin;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,9 @@ const MOST_SECONDS: f64 = 172_800.0;
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SpawnRequest {
+    /// Where texts come from that the session holds which asks, and that are not the owner's. Nothing that a model says.
+    #[serde(skip)]
+    pub origins: Vec<Origin>,
     /// What the child is to do. It knows nothing but this and the files of its workspace.
     pub task: String,
     /// What the child is called.

@@ -120,7 +120,13 @@ impl TypedTool for SessionsSpawn {
     async fn run(&self, asked: Asked, context: &CallContext<'_>) -> Result<ToolOutcome, String> {
         let gateway = alive(&self.gateway)?;
         let spawned = match asked.0 {
-            Ok(request) => gateway.spawn(context.session_key, request).await,
+            Ok(request) => {
+                let key = context.session_key;
+                let origins = context.rights.untrusted.of_this_session(key);
+                gateway
+                    .spawn(key, SpawnRequest { origins, ..request })
+                    .await
+            }
             Err(refusal) => Err(refusal),
         };
         Ok(match spawned {

@@ -5,6 +5,7 @@ use crate::gateway::{Gateway, WeakGateway};
 use crate::sessions::SessionMessage;
 use crate::sessions::visible::Sight;
 use crate::tools::{alive, aside, outcome, refused};
+use chitin_protocol::origin::Origin;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::schema::spec_on_file;
 use chitin_tools::{CallContext, ToolOutcome, TypedTool};
@@ -86,7 +87,10 @@ impl TypedTool for Subagents {
         let caller = context.session_key;
         Ok(match asked.action.unwrap_or(Do::List) {
             Do::List => list(&gateway, caller, asked.recent_minutes).await,
-            Do::Steer => steer(&gateway, caller, &asked, &self.spec.name).await,
+            Do::Steer => {
+                let origins = context.rights.untrusted.of_this_session(caller);
+                steer(&gateway, caller, &asked, &self.spec.name, origins).await
+            }
             Do::Kill => kill(&gateway, caller, asked.target.as_deref()),
         })
     }
@@ -143,7 +147,13 @@ async fn list(gateway: &Gateway, caller: &str, recent_minutes: Option<u32>) -> T
     }))
 }
 
-async fn steer(gateway: &Gateway, caller: &str, asked: &Arguments, tool: &str) -> ToolOutcome {
+async fn steer(
+    gateway: &Gateway,
+    caller: &str,
+    asked: &Arguments,
+    tool: &str,
+    origins: Vec<Origin>,
+) -> ToolOutcome {
     let child = match find(gateway, caller, asked.target.as_deref()) {
         Ok(child) => child,
         Err(error) => return refused(error),
@@ -166,6 +176,7 @@ async fn steer(gateway: &Gateway, caller: &str, asked: &Arguments, tool: &str) -
         words,
         tool,
         job_id: gateway.new_job_id(),
+        origins,
     };
     match gateway.bring(letter).await {
         Ok(accepted) => outcome(&json!({

@@ -8,8 +8,12 @@ use chitin_agent::guard::{MessageOrigin, OriginKind, SenderRole};
 use chitin_agent::source::{Occasion, Trigger};
 use chitin_agent::turn::{Agent, Durability, Steering, TurnInput};
 use chitin_contract::TimePrefix;
+use chitin_protocol::origin::{Origin, add_origins};
 use chitin_workspace::filter::{ContextMode, RunKind};
 use std::sync::Arc;
+
+/// Who wrote what stands in a thread before its session begins.
+const THREAD: &str = "others in the thread";
 
 impl Inner {
     pub(crate) async fn agent_for(&self, job: &Job) -> Result<Arc<Agent>, String> {
@@ -52,8 +56,12 @@ impl Inner {
         steering: Steering,
         reader: Option<&str>,
     ) -> TurnInput {
+        let mut origins = job.origins.clone();
         let words = match self.thread_opening(job, reader).await {
-            Some(opening) => format!("{opening}\n\n{}", self.words(job)),
+            Some(opening) => {
+                add_origins(&mut origins, [&Origin::guest(THREAD)]);
+                format!("{opening}\n\n{}", self.words(job))
+            }
             None => self.words(job),
         };
         TurnInput {
@@ -98,6 +106,7 @@ impl Inner {
                 Durability::Caller
             },
             origin: origin(job),
+            origins,
         }
     }
 

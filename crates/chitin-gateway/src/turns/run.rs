@@ -215,6 +215,7 @@ impl Inner {
                     + report.usage.cache_write,
                 output_tokens: report.usage.output,
                 runtime_ms,
+                origins: report.origins,
                 refused: report
                     .refused
                     .map(|(part, by)| Box::new(RefusedOutcome { part, by })),
@@ -226,6 +227,7 @@ impl Inner {
                 input_tokens: 0,
                 output_tokens: 0,
                 runtime_ms,
+                origins: Vec::new(),
                 refused: None,
             },
         }

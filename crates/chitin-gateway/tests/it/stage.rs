@@ -462,6 +462,8 @@ impl StageHost {
             models: vec![candidate],
             tools: Arc::new(tools),
             guests: chitin_tools::GuestRights::default(),
+            untrusted: Arc::default(),
+            files: Arc::new(chitin_tools::untrusted::NoFileOrigins),
             approvals: chitin_tools::approval::RememberedApprovals::default(),
             guard: Arc::new(chitin_agent::guard::NoRules),
             checkpoints: Arc::new(chitin_agent::checkpoint::NoCheckpoints),

@@ -48,6 +48,7 @@ impl Connection {
             environment: BTreeMap::new(),
             workdir,
             readable: Vec::new(),
+            keeps_own: false,
             timeout: None,
             limited: false,
             errors: ErrorOutput::Tail,

@@ -16,7 +16,7 @@ use crate::models::api_of_model;
 use crate::notes::Notes;
 use crate::setup::{AgentTarget, Setup, chitin_home, shown};
 use crate::workspace_copy::WorkspaceCopy;
-use chitin_agent::source::Recalled;
+use chitin_agent::source::{Recalled, RecalledPath};
 use chitin_config::settings::{ContextSettings, TruncationWarning, injection, settings};
 use chitin_config::{ChitinSettings, heartbeat};
 use chitin_context::degrade::{Degraded, assemble_within};
@@ -58,6 +58,8 @@ pub struct TurnContext {
     pub refresh: RefreshRule,
     /// What the user should know beside the context itself.
     pub notes: Vec<String>,
+    /// Where results of memory stand that were recalled for the message.
+    pub recalled: Vec<RecalledPath>,
     /// What a context engine lets the model see of the conversation; none if there is no such engine, or it failed.
     pub chosen: Option<ChosenMessages>,
     /// The directories of its skills that lie outside of the workspace.
@@ -344,6 +346,7 @@ impl TurnRequest {
             added_tools: self.added_tools.clone(),
             refresh,
             notes,
+            recalled: recalled.paths,
             chosen: None,
             skill_roots: listed.roots,
             mark_when_done,

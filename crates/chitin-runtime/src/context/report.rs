@@ -1,5 +1,6 @@
 //! The figures of a context: what `chitin context --json` prints and the server answers.
 
+use super::origins;
 use super::sent::RequestParts;
 use super::tally::{HistoryFigures, RecallFigures, RequestFigures, Tally, ToolFigures};
 use super::{Caller, Reckoning, TokenCounting, TurnContext, TurnRequest, WhichTurn};
@@ -10,6 +11,7 @@ use crate::setup::{Setup, shown};
 use chitin_context::degrade::Degraded;
 use chitin_context::refresh::RefreshRule;
 use chitin_context::view::{Measure, View, view};
+use chitin_protocol::origin::ContextOrigins;
 use serde::Serialize;
 
 /// The context of a turn in figures: every part, its size and its tokens, and what the whole means for the model.
@@ -42,6 +44,8 @@ pub struct ContextReport {
     pub recall: Option<RecallFigures>,
     /// What the whole request means for the model.
     pub model: Reckoning,
+    /// Where its texts come from, and what is taken away because of it.
+    pub origins: ContextOrigins,
     /// What people should know about the figures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -69,6 +73,7 @@ impl ContextReport {
     ) -> Self {
         let view = view(&context.context, &mut context.model.counter(tokens));
         let parts = RequestParts::find(request, host, setup, context);
+        let origins = origins::find(request, host, setup, context, &parts.history);
         let tally = Tally::new(&parts, &view, &context.model, tokens, setup);
         Self {
             session: context.session.clone(),
@@ -83,6 +88,7 @@ impl ContextReport {
             has_message: request.message.is_some(),
             request: tally.request,
             recall: tally.recall,
+            origins,
             notes: tally.notes,
             view,
             degraded: context.degraded.clone(),

@@ -2,9 +2,10 @@
 
 use super::AgentMemory;
 use super::options::RecallOptions;
-use chitin_agent::source::Recalled;
+use chitin_agent::source::{Recalled, RecalledPath};
 use chitin_context::memory_results::{MemoryResult, within};
 use chitin_memory::keeper::{Effort, MemoryListing};
+use chitin_memory::rank::Hit;
 use chitin_memory::search::{
     ChunkSource, FindError, SearchMode, SearchRequest, SearchResults, Within, shown,
 };
@@ -131,9 +132,11 @@ fn recalled(
             return Recalled {
                 results: Vec::new(),
                 notes: vec![error.to_string()],
+                paths: Vec::new(),
             };
         }
     };
+    let paths = paths_of(&answer.hits);
     let results = answer.hits.into_iter().map(|hit| MemoryResult {
         snippet: shown(&hit.piece.text, &setting.rules).to_owned(),
         path: hit.piece.path,
@@ -148,5 +151,18 @@ fn recalled(
             (SearchMode::Lexical, Some(_)) => Vec::new(),
             _ => answer.notes,
         },
+        paths,
     }
+}
+
+/// Says where results stand.
+pub(super) fn paths_of(hits: &[Hit]) -> Vec<RecalledPath> {
+    let paths = hits.iter().map(|hit| {
+        let path = hit.piece.path.clone();
+        match hit.piece.source {
+            ChunkSource::Memory => RecalledPath::Note(path),
+            ChunkSource::Sessions => RecalledPath::Conversation(path),
+        }
+    });
+    paths.collect()
 }

@@ -1,6 +1,8 @@
 //! `memory_search` and `memory_get`: what an agent asks its memory.
 
 use super::AgentMemory;
+use super::recall::paths_of;
+use chitin_agent::source::RecalledPath;
 use chitin_contract::MemoryRules;
 use chitin_memory::answer::{self, SearchNotes};
 use chitin_memory::cite::Citations;
@@ -8,13 +10,16 @@ use chitin_memory::compat;
 use chitin_memory::keeper::Effort;
 use chitin_memory::read::{MemoryReadError, Window};
 use chitin_memory::search::{ChunkSource, SearchRequest};
+use chitin_protocol::origin::{Origin, add_origins};
 use chitin_protocol::settings::CitationSetting;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::memory_slot::MemoryTools;
+use chitin_tools::untrusted::FileOrigins;
 use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome, TypedTool};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -69,7 +74,36 @@ struct Get {
 struct Asking<Asked> {
     spec: ToolSpec,
     kit: Arc<AgentMemory>,
-    answer: fn(&AgentMemory, &Asked, &str, &CancellationToken) -> ToolOutcome,
+    answer: fn(&AgentMemory, &Asked, &str, &CancellationToken) -> Answer,
+}
+
+/// What is told, and where that stands.
+struct Answer {
+    json: Value,
+    paths: Vec<RecalledPath>,
+}
+
+impl Answer {
+    const fn of(json: Value) -> Self {
+        Self {
+            json,
+            paths: Vec::new(),
+        }
+    }
+
+    /// Says which of it is not the owner's. Of past conversations it is not known line by line, so that all of them count.
+    fn outcome(self, workspace: &Path, files: &dyn FileOrigins) -> ToolOutcome {
+        let origins = self.paths.iter().filter_map(|path| match path {
+            RecalledPath::Note(path) => {
+                let why = files.of(&workspace.join(path))?;
+                Some(Origin::file(path, why))
+            }
+            RecalledPath::Conversation(path) => Some(Origin::session(path)),
+        });
+        let mut found = Vec::new();
+        add_origins(&mut found, &origins.collect::<Vec<_>>());
+        outcome(self.json).from(found)
+    }
 }
 
 /// Returns what a model is told of both tools.
@@ -100,18 +134,19 @@ impl<Asked: DeserializeOwned + Send + 'static> TypedTool for Asking<Asked> {
         let (kit, answer) = (Arc::clone(&self.kit), self.answer);
         let (session, cancel) = (context.session_key.to_owned(), context.cancel.clone());
         // SQLite waits for the disk, and vectors may come over the network.
-        tokio::task::spawn_blocking(move || answer(&kit, &asked, &session, &cancel))
+        let files = Arc::clone(&context.rights.untrusted.files);
+        let workspace = context.workspace.to_owned();
+        let answering = move || {
+            let answer = answer(&kit, &asked, &session, &cancel);
+            answer.outcome(&workspace, &*files)
+        };
+        tokio::task::spawn_blocking(answering)
             .await
             .map_err(|error| error.to_string())
     }
 }
 
-fn search(
-    kit: &AgentMemory,
-    asked: &Search,
-    session: &str,
-    cancel: &CancellationToken,
-) -> ToolOutcome {
+fn search(kit: &AgentMemory, asked: &Search, session: &str, cancel: &CancellationToken) -> Answer {
     let mut within = kit.within(session);
     let only = match asked.corpus.as_deref() {
         Some("memory") => Some(ChunkSource::Memory),
@@ -122,7 +157,7 @@ fn search(
         within.sources.retain(|source| *source == only);
     }
     if within.sources.is_empty() {
-        return outcome(answer::unavailable_json(
+        return Answer::of(answer::unavailable_json(
             "This session has no memory of that kind.",
         ));
     }
@@ -150,13 +185,16 @@ fn search(
     match made.memory.search(&ask, &effort) {
         Ok(mut found) => {
             found.notes.splice(..0, made.notes.iter().cloned());
-            outcome(answer::search_json(&found, &told, &setting.rules))
+            Answer {
+                json: answer::search_json(&found, &told, &setting.rules),
+                paths: paths_of(&found.hits),
+            }
         }
-        Err(error) => outcome(answer::unavailable_json(&error.to_string())),
+        Err(error) => Answer::of(answer::unavailable_json(&error.to_string())),
     }
 }
 
-fn get(kit: &AgentMemory, asked: &Get, session: &str, _: &CancellationToken) -> ToolOutcome {
+fn get(kit: &AgentMemory, asked: &Get, session: &str, _: &CancellationToken) -> Answer {
     let path = asked.path.as_str();
     let window = Window {
         from: asked.from,
@@ -174,7 +212,13 @@ fn get(kit: &AgentMemory, asked: &Get, session: &str, _: &CancellationToken) -> 
             Ok(window)
         }
     });
-    outcome(answer::get_json(path, read.as_ref(), rules))
+    let paths = read
+        .iter()
+        .map(|window| RecalledPath::Note(window.path.clone()));
+    Answer {
+        paths: paths.collect(),
+        json: answer::get_json(path, read.as_ref(), rules),
+    }
 }
 
 fn outcome(json: Value) -> ToolOutcome {

@@ -48,6 +48,7 @@ pub(crate) fn outcome(entries: &[TranscriptEntry], job_id: &str) -> Option<JobOu
         input_tokens: usage.input + usage.cache_read + usage.cache_write,
         output_tokens: usage.output,
         runtime_ms: 0,
+        origins: Vec::new(),
         refused: None,
     })
 }

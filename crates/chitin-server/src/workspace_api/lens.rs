@@ -1,5 +1,6 @@
 //! The context lens: what the model gets in a turn, fragment by fragment.
 
+use chitin_protocol::origin::ContextOrigins;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,6 +40,9 @@ pub struct Lens {
     pub files: Vec<LensFile>,
     /// What files may take of the prompt, and what they take.
     pub budget: PromptBudget,
+    /// Where the texts of the next turn come from, and what is taken away because of it; none of a recorded turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origins: Option<ContextOrigins>,
     /// Notes for people.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

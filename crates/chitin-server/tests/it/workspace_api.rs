@@ -106,6 +106,7 @@ impl WorkspaceApi for Echo {
             fragments: Vec::new(),
             files: Vec::new(),
             budget: BUDGET,
+            origins: None,
             notes: vec![SCRIPT.to_owned()],
             totals: LensTotals {
                 chars: 0,

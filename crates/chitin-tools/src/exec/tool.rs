@@ -2,13 +2,15 @@
 
 use super::{Redact, describe, details};
 use crate::approval::{Gate, Held, Question};
-use crate::process::{CommandProcess, Jobs, Unfinished};
+use crate::process::{CommandProcess, CommandText, Jobs, Unfinished};
 use crate::sandbox::{
     Cause, CommandRequest, ErrorOutput, Sandbox, SandboxLevel, SandboxRefusal, SandboxReport,
     is_loader_variable,
 };
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolOutcome, TypedTool};
+use crate::untrusted::GuardedDeed;
+use chitin_protocol::origin::{Origin, add_origins};
 use chitin_protocol::settings::ExecSettings;
 use chitin_protocol::tool::ToolSpec;
 use schemars::JsonSchema;
@@ -27,6 +29,10 @@ output is shortened in the middle. A command that runs longer than `yieldMs` con
 const AROUND: usize = 256;
 /// The longest command line.
 const LONGEST_COMMAND: usize = 1 << 20;
+/// How much of a command is shown to whoever is asked about it.
+const SHOWN: usize = 2_000;
+/// Stands after a command that failed while files were closed to it.
+const KEPT: &str = "[commands cannot change the files that the agent is made of, because this conversation holds untrusted text]";
 /// How often the way is reported.
 const TICK: Duration = Duration::from_millis(200);
 /// How much is reported at once.
@@ -142,11 +148,57 @@ impl ExecTool {
             .map_err(|error| format!("Could not test the sandbox: {error}."))
     }
 
+    /// Says how a command is held for the sake of untrusted text, after asking where it cannot be. Fails with what the model is told.
+    async fn held(
+        &self,
+        arguments: &Arguments,
+        report: &SandboxReport,
+        context: &CallContext<'_>,
+    ) -> Result<CommandText, String> {
+        let files = Arc::clone(&context.rights.untrusted.files);
+        let sandbox = Arc::clone(&self.sandbox);
+        let judged = report.clone();
+        let looking =
+            tokio::task::spawn_blocking(move || (files.any(), sandbox.can_keep_own(&judged)));
+        let (readable, can_keep) = looking.await.map_err(|error| error.to_string())?;
+        let reaches_out = self.sandbox.reaches_out(report);
+        let origin = (reaches_out || readable.is_some()).then(|| {
+            let first = arguments.command.lines().next().unwrap_or_default();
+            Origin::command(&(self.redact)(first))
+        });
+        let mut against = context.rights.origins_against(NAME);
+        if !context.rights.untrusted.rules.allows(NAME) {
+            // It may follow what it reads.
+            add_origins(&mut against, &readable);
+        }
+        let is_untrusted = !against.is_empty();
+        if is_untrusted && (reaches_out || !can_keep) {
+            let how = if reaches_out {
+                "that can reach the network"
+            } else {
+                "that can change the files the agent is made of"
+            };
+            let command: String = arguments.command.chars().take(SHOWN).collect();
+            let what = format!("run a command {how}: {}", command.escape_debug());
+            let deed = GuardedDeed {
+                tool: NAME,
+                entry: NAME,
+                what: &what,
+            };
+            context.may_despite(&against, deed).await?;
+        }
+        Ok(CommandText {
+            origin,
+            keeps_own: is_untrusted && can_keep && !reaches_out,
+        })
+    }
+
     async fn start(
         &self,
         arguments: &Arguments,
         environment: BTreeMap<String, String>,
         workdir: std::path::PathBuf,
+        text: CommandText,
         context: &CallContext<'_>,
     ) -> Result<Arc<CommandProcess>, String> {
         let timeout = arguments
@@ -158,6 +210,7 @@ impl ExecTool {
             environment,
             workdir: Some(workdir),
             readable: context.skill_roots.to_vec(),
+            keeps_own: text.keeps_own,
             timeout: Some(timeout),
             errors: ErrorOutput::Output,
             ..CommandRequest::shell(&arguments.command, Arc::new(|_| {}))
@@ -171,7 +224,10 @@ impl ExecTool {
         .await
         .map_err(|error| error.to_string())
         .and_then(|started| started.map_err(|error| error.to_string()))
-        .map(Arc::new)
+        .map(|mut job| {
+            job.text = text;
+            Arc::new(job)
+        })
         .map_err(|error| format!("Could not start the command: {error}."))
     }
 
@@ -206,6 +262,7 @@ impl ExecTool {
                     if let Some(jobs) = &self.jobs
                         && let Ok(id) = jobs.add(Arc::clone(&job))
                     {
+                        take_down_at_end(&job, context);
                         return handed_over(&id, &job, context);
                     }
                 }
@@ -267,11 +324,34 @@ impl TypedTool for ExecTool {
             return Ok(ToolOutcome::error(why)
                 .with_details(json!({ "status": "denied", "sandbox": report })));
         }
+        let text = match self.held(&arguments, &report, context).await {
+            Ok(text) => text,
+            Err(why) => {
+                return Ok(ToolOutcome::error(why)
+                    .with_details(json!({ "status": "denied", "sandbox": report })));
+            }
+        };
+        let origin = text.origin.clone();
         let job = self
-            .start(&arguments, environment, workdir, context)
+            .start(&arguments, environment, workdir, text, context)
             .await?;
-        Ok(self.follow(&arguments, job, context).await)
+        Ok(self.follow(&arguments, job, context).await.from(origin))
     }
+}
+
+/// Takes down what a command changed when it is over, if what it does may follow from untrusted text: nobody may be waiting for it then.
+fn take_down_at_end(job: &Arc<CommandProcess>, context: &CallContext<'_>) {
+    if context.rights.untrusted.origins.is_empty() && job.text.origin.is_none() {
+        return;
+    }
+    let files = Arc::clone(&context.rights.untrusted.files);
+    let (since, job) = (files.moment(), Arc::clone(job));
+    let began = since.saturating_sub(i64::try_from(job.duration().as_nanos()).unwrap_or(i64::MAX));
+    tokio::spawn(async move {
+        job.wait().await;
+        // What could not be taken down is taken for untrusted from then on.
+        let _ = tokio::task::spawn_blocking(move || files.record(began)).await;
+    });
 }
 
 fn refused(refusal: &SandboxRefusal) -> ToolOutcome {
@@ -296,11 +376,16 @@ fn finished(job: &CommandProcess, context: &CallContext<'_>) -> ToolOutcome {
     let reading = job.whole(context.max_output_bytes.saturating_sub(AROUND));
     let state = describe(&ending, job.duration());
     let output = reading.text.trim_end_matches('\n');
+    let note = (job.text.keeps_own && ending.code != Some(0)).then_some(KEPT);
     let text = match (output.is_empty(), &state) {
         (true, None) => "[exit code 0, no output]".to_owned(),
         (true, Some(state)) => state.clone(),
         (false, None) => output.to_owned(),
         (false, Some(state)) => format!("{output}\n{state}"),
+    };
+    let text = match note {
+        Some(note) => format!("{text}\n{note}"),
+        None => text,
     };
     let mut details = details(&ending, job.duration(), &job.report);
     details["outputBytes"] = job.total().into();

@@ -2,15 +2,46 @@
 
 use super::edit::diff;
 use super::roots::{Problem, Settled};
+use crate::rights::{Rights, needs_owner};
+use crate::untrusted::{WRITE, because, how_to_allow};
 use chitin_protocol::guarded_paths::{GuardedKind, guarded};
+use chitin_protocol::origin::Origin;
 use std::path::Path;
+
+/// Why the owner must approve a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Guarding {
+    kind: Option<GuardedKind>,
+    /// The text in the turn that is not the owner's, where that is what asks for it.
+    origins: Vec<Origin>,
+    /// What allows it then.
+    entry: String,
+}
+
+impl Guarding {
+    /// Tells what guards a path against a turn's tools.
+    pub(super) fn of(path: &Path, is_in_workspace: bool, rights: &Rights) -> Option<Self> {
+        let kind = guarded(&path.to_string_lossy()).map(|guarded| guarded.kind);
+        let entry = format!("{WRITE}{}", path.display());
+        let origins = if is_in_workspace && needs_owner(path) {
+            rights.origins_against(&entry)
+        } else {
+            Vec::new()
+        };
+        (kind.is_some() || !origins.is_empty()).then_some(Self {
+            kind,
+            origins,
+            entry,
+        })
+    }
+}
 
 /// A change that the owner must approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct GuardedChange {
     /// The path as the model wrote it.
     pub(super) shown: String,
-    kind: GuardedKind,
+    guarding: Guarding,
     before: Option<Vec<u8>>,
     after: Option<Vec<u8>>,
 }
@@ -26,11 +57,6 @@ pub(super) struct Planned<'c, 's> {
     pub(super) after: Option<&'c [u8]>,
 }
 
-/// Tells what guards a path.
-pub(super) fn kind_of(path: &Path) -> Option<GuardedKind> {
-    guarded(&path.to_string_lossy()).map(|guarded| guarded.kind)
-}
-
 impl Consent {
     /// Fails with what the owner must approve, unless that is exactly what was approved.
     pub(super) fn check<'c, 's: 'c>(
@@ -42,7 +68,7 @@ impl Consent {
             .filter(|change| change.before != change.after)
             .filter_map(|change| {
                 Some(GuardedChange {
-                    kind: change.target.guarded?,
+                    guarding: change.target.guarded.clone()?,
                     shown: change.target.shown.clone(),
                     before: change.before.map(<[u8]>::to_vec),
                     after: change.after.map(<[u8]>::to_vec),
@@ -59,11 +85,15 @@ impl Consent {
 
 /// What is asked of the owner.
 pub(super) struct Petition {
+    /// The files.
+    pub(super) names: String,
     pub(super) what: String,
-    pub(super) why: &'static str,
+    pub(super) why: String,
     pub(super) diff: String,
-    /// What an answer for good allows: changes of these files.
+    /// What an answer for good allows: changes of these files, with untrusted text only if it was there when that was answered.
     pub(super) pattern: String,
+    /// How the owner allows it for good, where untrusted text asks for it.
+    pub(super) hint: Option<String>,
 }
 
 impl Petition {
@@ -72,12 +102,26 @@ impl Petition {
             .iter()
             .map(|one| format!("`{}`", one.shown))
             .collect();
+        let names = names.join(", ");
         let diffs = changes.iter().map(GuardedChange::diff);
+        let guardings = || changes.iter().map(|change| &change.guarding);
+        let kind = guardings().find_map(|guarding| guarding.kind);
+        let untrusted = guardings().find(|guarding| !guarding.origins.is_empty());
+        let because = untrusted.map(|guarding| because(&guarding.origins));
+        let whys = [kind.map(|kind| meaning(kind).to_owned()), because];
         Self {
-            what: format!("change {}", names.join(", ")),
-            why: changes.first().map_or("", |change| meaning(change.kind)),
+            what: format!("change {names}"),
+            why: whys.into_iter().flatten().collect::<Vec<_>>().join(" "),
             diff: diffs.collect::<Vec<_>>().join("\n"),
-            pattern: names.join(", "),
+            pattern: match untrusted {
+                Some(_) => format!("{names}, with untrusted text"),
+                None => names.clone(),
+            },
+            // What is guarded anyway stays so, whatever is allowed to untrusted text.
+            hint: untrusted
+                .filter(|_| kind.is_none())
+                .map(|guarding| how_to_allow(&guarding.entry)),
+            names,
         }
     }
 }

@@ -104,6 +104,7 @@ fn read(
             });
         }
     };
+    place.shows(&place.relative, &place.shown);
     let size = reader.fingerprint.size;
     let failed = |source| Problem::Read {
         path: asked.path.clone(),

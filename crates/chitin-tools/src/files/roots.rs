@@ -1,17 +1,18 @@
 //! Where files may be: the workspace, and the roots that the user opened besides.
 
-use super::consent::{GuardedChange, kind_of};
+use super::consent::{GuardedChange, Guarding};
 use crate::rights::{GuestRights, MEMORY_NAMES, Rights, is_of_the_agent};
 use crate::tool::CallContext;
 use chitin_guard::{
     DirectoryEntry, DirectoryEntryKind, Fingerprint, Hardlinks, LinkPolicy, Oversized, ReadError,
     ReadPolicy, Root, WriteError,
 };
-use chitin_protocol::guarded_paths::GuardedKind;
 use chitin_protocol::nearest::nearest;
+use chitin_protocol::origin::{FileOrigin, Origin, add_origins};
 use chitin_protocol::record::FileRefusal;
 use chitin_protocol::settings::FileToolSettings;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 /// Where skills lie in a workspace under a hidden name.
@@ -102,7 +103,11 @@ pub(super) struct Space {
     workspace: PathBuf,
     /// The workspace is the first.
     roots: Vec<(Root, Access)>,
+    /// Where skills are, by their real paths.
+    skills: Vec<PathBuf>,
     rights: Rights,
+    /// Which files were shown that are not the owner's.
+    shown: Mutex<Vec<Origin>>,
     pub(super) options: std::sync::Arc<FileOptions>,
 }
 
@@ -116,6 +121,7 @@ pub(super) struct RootedPath<'s> {
     access: Access,
     workspace: &'s Root,
     guest: Option<GuestRights>,
+    space: &'s Space,
     options: &'s FileOptions,
 }
 
@@ -128,7 +134,8 @@ pub(super) struct Settled<'s> {
     /// What stands there.
     pub(super) found: Option<(DirectoryEntryKind, Fingerprint)>,
     /// Set when the owner must approve a change.
-    pub(super) guarded: Option<GuardedKind>,
+    pub(super) guarded: Option<Guarding>,
+    space: &'s Space,
     pub(super) options: &'s FileOptions,
 }
 
@@ -207,6 +214,8 @@ impl Space {
             Some(is_closed) => root.without(&closed).without_names(is_closed),
             None => root.without(&closed),
         };
+        let real = |path: &PathBuf| Some(Root::open(path).ok()?.real_path().to_path_buf());
+        let skills = skill_roots.iter().filter_map(real).collect();
         let mut roots = vec![(open(root), Access::ReadAndWrite)];
         let further = [
             (&options.write_roots, Access::ReadAndWrite),
@@ -222,7 +231,9 @@ impl Space {
         Ok(Self {
             workspace: workspace.to_owned(),
             roots,
+            skills,
             rights: around.rights.clone(),
+            shown: Mutex::default(),
             options: options.clone(),
         })
     }
@@ -271,8 +282,29 @@ impl Space {
             access,
             workspace: &self.roots[0].0,
             guest: self.rights.guest,
+            space: self,
             options: &self.options,
         })
+    }
+
+    /// Returns where the texts come from that were shown so far, as far as they are not the owner's.
+    pub(super) fn origins(&self) -> Vec<Origin> {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.clone()
+    }
+
+    /// Notes that something of a file is shown, by its real path, before it is changed.
+    fn shows(&self, path: &Path, named: &str) {
+        let why = if path.starts_with(self.roots[0].0.real_path()) {
+            self.rights.untrusted.files.of(path)
+        } else {
+            let is_skill = self.skills.iter().any(|skills| path.starts_with(skills));
+            (!is_skill).then_some(FileOrigin::Outside)
+        };
+        if let Some(why) = why {
+            let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+            add_origins(&mut shown, [&Origin::file(named, why)]);
+        }
     }
 }
 
@@ -297,6 +329,14 @@ impl<'s> RootedPath<'s> {
 
     pub(super) const fn links(&self) -> &LinkPolicy {
         &self.options.links
+    }
+
+    /// Notes that something of a file beneath the same root is shown.
+    pub(super) fn shows(&self, relative: &Path, named: &str) {
+        // A file that cannot be found any more was moved while it was read.
+        if let Ok(end) = self.root.walk(relative, self.links()) {
+            self.space.shows(&end.path, named);
+        }
     }
 
     /// Puts a failed read into words.
@@ -355,9 +395,14 @@ impl<'s> RootedPath<'s> {
         if self.guest.is_some() && of_workspace.is_some_and(is_of_the_agent) {
             return Err(Problem::OnlyForOwner { path: self.shown });
         }
-        let guarded = kind_of(of_workspace.unwrap_or(&relative));
+        let guarded = Guarding::of(
+            of_workspace.unwrap_or(&relative),
+            of_workspace.is_some(),
+            &self.space.rights,
+        );
         Ok(Settled {
             root: self.root,
+            space: self.space,
             relative,
             shown: self.shown,
             found: is_whole.then_some((end.kind, end.fingerprint)),
@@ -382,6 +427,8 @@ impl Settled<'_> {
 
     /// Reads the whole file to change it.
     pub(super) fn read(&self) -> Result<chitin_guard::FileRead, Problem> {
+        let path = self.root.real_path().join(&self.relative);
+        self.space.shows(&path, &self.shown);
         let policy = ReadPolicy {
             links: LinkPolicy::Refuse,
             hardlinks: self.options.hardlinks,

@@ -216,6 +216,7 @@ impl Search<'_> {
             Ok(_) | Err(_) => return,
         }
         self.files += 1;
+        let before_file = self.found;
         let mut before: VecDeque<(usize, String)> = VecDeque::new();
         let mut after = 0;
         let mut last_shown = 0;
@@ -245,6 +246,9 @@ impl Search<'_> {
                 self.put(&format!("{shown}{mark}{number}{mark} {}", shorten(&line)));
                 last_shown = number;
                 if fits {
+                    if self.found == before_file {
+                        place.shows(path, shown);
+                    }
                     self.found += 1;
                     after = self.around;
                 } else {

@@ -20,7 +20,10 @@ where
     }
     let cancel = context.cancel.clone();
     let open = opening(context, options);
-    let task = tokio::task::spawn_blocking(move || work(&open()?, &cancel));
+    let task = tokio::task::spawn_blocking(move || {
+        let space = open()?;
+        work(&space, &cancel).map(|outcome| outcome.from(space.origins()))
+    });
     let result = tokio::select! {
         result = task => result,
         () = context.cancel.cancelled() => return stopped(),
@@ -47,7 +50,10 @@ where
         }
         let (open, doing) = (opening(context, options), Arc::clone(&work));
         let was_asked = !consent.0.is_empty();
-        let task = tokio::task::spawn_blocking(move || doing(&open()?, &consent));
+        let task = tokio::task::spawn_blocking(move || {
+            let space = open()?;
+            doing(&space, &consent).map(|outcome| outcome.from(space.origins()))
+        });
         let wanted = match task.await {
             Ok(Err(Problem::NeedsOwner(wanted))) => wanted,
             Ok(result) => return outcome_of(result),
@@ -64,7 +70,7 @@ where
             session_key: context.session_key,
             tool,
             what: &petition.what,
-            why: petition.why,
+            why: &petition.why,
             diff: Some(&petition.diff),
             pattern: Some(&petition.pattern),
             covered_by: &|pattern| pattern == petition.pattern,
@@ -72,12 +78,14 @@ where
         match context.approver.ask(request).await {
             Approval::Once | Approval::Session | Approval::Always => consent = Consent(wanted),
             refused @ (Approval::Denied(_) | Approval::Nobody(_)) => {
-                let (pattern, why) = (&petition.pattern, petition.why);
+                let (names, why) = (&petition.names, &petition.why);
                 let refusal = refused.refusal();
                 let refusal = refusal.trim_end_matches('.');
+                let hint = petition.hint.map(|hint| format!(" {hint}"));
                 return Err(format!(
-                    "{pattern} was not changed: {refusal}. {why} Do not try to change it in another way; tell the owner what you \
-                     would change, and why."
+                    "{names} was not changed: {refusal}. {why} Do not try to change it in another way; tell the owner what you \
+                     would change, and why.{}",
+                    hint.unwrap_or_default()
                 ));
             }
         }

@@ -71,6 +71,7 @@ pub(super) fn outcome(answer: &McpResult, limit: usize, redact: &Redact) -> Tool
         content,
         details: None,
         is_error: answer.is_error,
+        origins: Vec::new(),
     }
 }
 

@@ -9,7 +9,9 @@ use super::stdio::NOT_STARTED;
 use crate::exec::Redact;
 use crate::sandbox::Sandbox;
 use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
+use crate::untrusted::GuardedDeed;
 use chitin_net::TlsRoots;
+use chitin_protocol::origin::Origin;
 use chitin_protocol::tool::ToolSpec;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all};
@@ -313,6 +315,17 @@ struct McpTool {
 impl McpTool {
     async fn run(&self, arguments: Value, context: &CallContext<'_>) -> ToolOutcome {
         let config = &self.server.config;
+        if !context.rights.untrusted.rules.trusts_server(&config.name) {
+            let what = format!("call `{}` of the MCP server `{}`", self.name, config.name);
+            let deed = GuardedDeed {
+                tool: &self.spec.name,
+                entry: &self.spec.name,
+                what: &what,
+            };
+            if let Err(refusal) = context.may(deed).await {
+                return ToolOutcome::error(refusal);
+            }
+        }
         let answer = tokio::select! {
             answer = self.server.call(self, arguments) => answer,
             () = context.cancel.cancelled() => Err("the call was stopped".to_owned()),
@@ -325,7 +338,9 @@ impl McpTool {
                 ToolOutcome::error(text.0)
             }
         };
-        outcome.with_details(json!({ "mcpServer": config.name, "mcpTool": self.name }))
+        outcome
+            .with_details(json!({ "mcpServer": config.name, "mcpTool": self.name }))
+            .from([Origin::server(&config.name)])
     }
 }
 

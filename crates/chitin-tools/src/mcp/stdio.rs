@@ -117,6 +117,7 @@ pub(super) async fn start(
             .as_ref()
             .map(|cwd| surroundings.sandbox.workspace().join(cwd)),
         readable: Vec::new(),
+        keeps_own: false,
         timeout: None,
         limited: false,
         errors: ErrorOutput::Tail,

@@ -157,7 +157,7 @@ fn expand(rules: &ToolRules, names: &Names, written: &str) -> Entry {
 }
 
 /// Matches a name against a pattern in which `*` stands for any run of characters.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
     let Some(mut rest) = name.strip_prefix(first) else {

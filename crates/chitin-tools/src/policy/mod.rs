@@ -19,6 +19,7 @@ pub use verdict::{RemovalReason, ToolRemoval, ToolVerdict, UnknownEntry};
 
 use chitin_contract::ToolRules;
 use chitin_protocol::session_key::KeyGrammar;
+pub(crate) use list::matches;
 use list::{Matcher, Names};
 use std::collections::BTreeMap;
 

@@ -2,6 +2,7 @@
 
 use crate::exec::{Collector, Excerpt, Redact};
 use crate::sandbox::{CommandRequest, Ending, Running, Sandbox, SandboxReport, StartError};
+use chitin_protocol::origin::Origin;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,12 +19,23 @@ pub struct CommandProcess {
     pub session_key: String,
     /// What holds it.
     pub report: SandboxReport,
+    /// What untrusted text has to do with it.
+    pub text: CommandText,
     running: Running,
     output: Arc<Mutex<Collector>>,
     grew: Arc<Notify>,
     cursor: Mutex<Cursor>,
     redact: Redact,
     finished: Mutex<Option<Duration>>,
+}
+
+/// What untrusted text has to do with a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandText {
+    /// Where its output comes from, if not from the owner.
+    pub origin: Option<Origin>,
+    /// Whether the files that the agent is made of, and the network, are closed to it.
+    pub keeps_own: bool,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +85,7 @@ impl CommandProcess {
             command: redact(command),
             session_key: session_key.to_owned(),
             report,
+            text: CommandText::default(),
             running,
             output,
             grew,

@@ -7,7 +7,7 @@ mod job;
 mod registry;
 mod tool;
 
-pub use job::{CommandProcess, JobReading, StdinState, Unfinished};
+pub use job::{CommandProcess, CommandText, JobReading, StdinState, Unfinished};
 
 pub(crate) use job::bounded;
 pub use registry::{Jobs, JobsFull};

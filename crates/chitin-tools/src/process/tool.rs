@@ -6,6 +6,8 @@ use crate::approval::Gate;
 use crate::exec::{describe, details};
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolOutcome, TypedTool};
+use crate::untrusted::GuardedDeed;
+use chitin_protocol::origin::Origin;
 use chitin_protocol::tool::ToolSpec;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,6 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const NAME: &str = "process";
+/// What allows commands to turns with untrusted text.
+const COMMANDS: &str = "exec";
 const DESCRIPTION: &str = "Manage commands that `exec` left running in the background. `list` shows them; `poll` \
 returns new output and whether the command is still running, waiting up to `timeout` milliseconds; `log` \
 shows lines of its whole output; `write` sends text to its stdin; `kill` stops it and all its child processes; `remove` also \
@@ -173,12 +177,30 @@ impl TypedTool for ProcessTool {
         })?;
         match arguments.action {
             Action::List => Ok(self.list(context)),
-            Action::Poll => Ok(poll(id, &job, arguments.timeout, context).await),
-            Action::Log => Ok(log(id, &job, &arguments, context)),
-            Action::Write => self.write(id, &job, &arguments).await,
+            Action::Poll => {
+                let polled = poll(id, &job, arguments.timeout, context).await;
+                Ok(polled.from(origin(&job, context).await))
+            }
+            Action::Log => {
+                let logged = log(id, &job, &arguments, context);
+                Ok(logged.from(origin(&job, context).await))
+            }
+            Action::Write => {
+                if !job.text.keeps_own {
+                    let what = format!("type into `{}`", one_line(&job.command));
+                    let deed = GuardedDeed {
+                        tool: NAME,
+                        entry: COMMANDS,
+                        what: &what,
+                    };
+                    context.may(deed).await?;
+                }
+                self.write(id, &job, &arguments).await
+            }
             Action::Kill => {
                 job.stop().await;
-                Ok(status(id, &job, context, "Ended."))
+                let ended = status(id, &job, context, "Ended.");
+                Ok(ended.from(origin(&job, context).await))
             }
             Action::Clear if job.ending().is_none() => Err(format!(
                 "`{id}` is still running. `remove` stops it and deletes it from the list."
@@ -186,11 +208,23 @@ impl TypedTool for ProcessTool {
             Action::Clear | Action::Remove => {
                 job.stop().await;
                 let outcome = status(id, &job, context, "Forgotten.");
+                let outcome = outcome.from(origin(&job, context).await);
                 self.jobs.remove(context.session_key, id);
                 Ok(outcome)
             }
         }
     }
+}
+
+/// Returns where the output of a command comes from. It may have read what came into the workspace since it began.
+async fn origin(job: &CommandProcess, context: &CallContext<'_>) -> Option<Origin> {
+    if job.text.origin.is_some() {
+        return job.text.origin.clone();
+    }
+    let files = Arc::clone(&context.rights.untrusted.files);
+    let any = tokio::task::spawn_blocking(move || files.any()).await;
+    let is_trusted = matches!(any, Ok(None));
+    (!is_trusted).then(|| Origin::command(&one_line(&job.command)))
 }
 
 async fn poll(

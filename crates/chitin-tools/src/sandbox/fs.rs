@@ -44,6 +44,34 @@ pub(super) fn beginning_with(directory: &Path, prefix: &str) -> Vec<PathBuf> {
     found
 }
 
+/// What a directory holds under a name, links not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FsEntry {
+    Link,
+    Plain,
+}
+
+/// Returns what stands directly in a directory, as far as it has a name in UTF-8.
+pub(super) fn entries(directory: &Path) -> Vec<(String, FsEntry)> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let mut found: Vec<_> = entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| {
+            let kind = entry.file_type().ok()?;
+            let kind = if kind.is_symlink() {
+                FsEntry::Link
+            } else {
+                FsEntry::Plain
+            };
+            Some((entry.file_name().into_string().ok()?, kind))
+        })
+        .collect();
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    found
+}
+
 /// Opens what a descriptor of this process writes to, which must be a pipe, once more.
 pub(super) fn opened_again(descriptor: i32) -> io::Result<fs::File> {
     fs::OpenOptions::new()

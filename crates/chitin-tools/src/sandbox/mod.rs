@@ -18,6 +18,7 @@ mod fs;
 mod helper;
 mod level;
 mod limits;
+mod own;
 mod policy;
 mod prepared;
 mod reach;

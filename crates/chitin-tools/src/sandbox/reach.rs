@@ -99,6 +99,17 @@ impl Sandbox {
         reached.as_ref().map_err(Clone::clone)
     }
 
+    /// Tells whether commands can send something elsewhere: over the network, or to a service of this machine that may.
+    pub fn reaches_out(&self, report: &SandboxReport) -> bool {
+        report.network != Guard::Enforced || self.config.unix_sockets
+    }
+
+    /// Tells whether the files that the agent is made of can be kept from commands at the level that was reached.
+    pub fn can_keep_own(&self, report: &SandboxReport) -> bool {
+        let prepared = self.prepared();
+        prepared.is_ok_and(|prepared| prepared.policy.can_keep_own(report.level))
+    }
+
     fn prepared(&self) -> Result<&Prepared, SandboxRefusal> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
@@ -191,15 +202,20 @@ impl Sandbox {
             SandboxLevel::None if trusted => prepared.outside(&self.config).trusted_path(),
             SandboxLevel::None => prepared.outer_path.clone(),
         };
+        let policy = prepared.policy.clone().with_readable(
+            &request.readable,
+            &self.roots,
+            self.config.user_home.as_deref(),
+        );
         Ok(Launch {
             level,
             bwrap: prepared.bwrap.path.clone(),
             helper: self.config.helper.clone(),
-            policy: prepared.policy.clone().with_readable(
-                &request.readable,
-                &self.roots,
-                self.config.user_home.as_deref(),
-            ),
+            policy: if request.keeps_own {
+                policy.keeping_own(level)
+            } else {
+                policy
+            },
             program,
             environment: environment::complete(
                 self.config.environment.clone(),
@@ -375,6 +391,7 @@ impl CommandRequest {
             environment: BTreeMap::new(),
             workdir: None,
             readable: Vec::new(),
+            keeps_own: false,
             timeout: None,
             errors: ErrorOutput::Output,
             limited: true,

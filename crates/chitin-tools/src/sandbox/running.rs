@@ -41,6 +41,8 @@ pub struct CommandRequest {
     pub workdir: Option<PathBuf>,
     /// Directories that it may read besides those of the sandbox.
     pub readable: Vec<PathBuf>,
+    /// Whether the files that the agent is made of are closed to it for writing; see [`Sandbox::can_keep_own`](super::Sandbox::can_keep_own).
+    pub keeps_own: bool,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// Where its error output goes.

@@ -15,6 +15,7 @@ use crate::output::{Bounded, Controls, OutputLimits, clean};
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolConcurrency, ToolOutcome, TypedTool};
 use chitin_net::TlsRoots;
+use chitin_protocol::origin::Origin;
 use chitin_protocol::settings::WebFetchSettings;
 use chitin_protocol::tool::ToolSpec;
 use fetch::{Fetched, fetch};
@@ -98,9 +99,11 @@ impl TypedTool for WebFetchTool {
             .max_chars
             .map_or(usize::MAX, |characters| characters as usize)
             .min(context.max_output_bytes);
+        let origin = Origin::web(fetched.url.as_str());
         // A large page takes a while, and other tools want to go on.
         tokio::task::spawn_blocking(move || show(&fetched, &asked, max_bytes))
             .await
+            .map(|outcome| outcome.from([origin]))
             .map_err(|_| "Could not convert the page to text.".to_owned())
     }
 }

@@ -46,14 +46,14 @@ fn results(talk: &Talk) -> Vec<String> {
 }
 
 /// `chitin run` at a terminal where somebody sits.
-struct Terminal {
+pub(crate) struct Terminal {
     process: Child,
     keys: ChildStdin,
     shown: Arc<Mutex<String>>,
 }
 
 impl Terminal {
-    fn run(talk: &Talk, words: &str) -> Self {
+    pub(crate) fn run(talk: &Talk, words: &str) -> Self {
         let (program, workspace) = (env!("CARGO_BIN_EXE_chitin"), talk.env.workspace());
         let line = format!("'{program}' run '{}' -m '{words}'", workspace.display());
         let mut process = Command::new("script")
@@ -97,7 +97,7 @@ impl Terminal {
     }
 
     /// Answers a question, and waits for the end.
-    fn answer(mut self, line: &str) -> String {
+    pub(crate) fn answer(mut self, line: &str) -> String {
         self.wait_for(QUESTION);
         writeln!(self.keys, "{line}").unwrap();
         self.wait_for("Well.");

@@ -20,6 +20,7 @@ mod machine;
 mod mcp;
 mod memory;
 mod older_home;
+mod origins;
 mod pairing;
 mod plugins;
 mod process;

@@ -29,14 +29,14 @@ pub(super) async fn run(
         | schema::THREAD_REPLY
         | schema::UPLOAD
         | schema::SEND_ATTACHMENT => {
-            let (surface, place) = scene.place(channel, target, &ask)?;
+            let (surface, place) = scene.reached(channel, target, &ask, context).await?;
             if ask.action == schema::THREAD_REPLY {
                 filled(place.thread_id.as_deref(), "threadId", &ask.action)?;
             }
             send(scene, &surface, &place, &ask, context, 0).await
         }
         schema::THREAD_CREATE => {
-            let (surface, place) = scene.place(channel, target, &ask)?;
+            let (surface, place) = scene.reached(channel, target, &ask, context).await?;
             let name = ask.thread_name.as_deref().or(ask.message.as_deref());
             let name = filled(name, "threadName", &ask.action)?;
             let action = SurfaceAction::ThreadCreate {
@@ -55,7 +55,7 @@ pub(super) async fn run(
             Ok(told.0)
         }
         schema::READ => {
-            let (surface, place) = scene.place(channel, target, &ask)?;
+            let (surface, place) = scene.reached(channel, target, &ask, context).await?;
             let action = SurfaceAction::Read {
                 limit: ask.limit(),
                 before: ask.before.clone(),
@@ -64,7 +64,7 @@ pub(super) async fn run(
             Ok(told(&place, &ask, acted, context))
         }
         schema::DOWNLOAD => {
-            let (surface, place) = scene.place(channel, target, &ask)?;
+            let (surface, place) = scene.reached(channel, target, &ask, context).await?;
             let action = SurfaceAction::Download {
                 message_id: ask.about(scene.began(&place))?.to_owned(),
                 file: ask.file.clone(),
@@ -80,7 +80,7 @@ pub(super) async fn run(
             Ok(told)
         }
         _ => {
-            let (surface, place) = scene.place(channel, target, &ask)?;
+            let (surface, place) = scene.reached(channel, target, &ask, context).await?;
             let action = other(scene, &surface, &ask, &place)?;
             let acted = act(&surface, &place, &action, &ask).await?;
             Ok(told(&place, &ask, acted, context))
@@ -182,7 +182,7 @@ async fn broadcast(
     }
     let mut results = Vec::new();
     for (index, target) in ask.targets.iter().enumerate() {
-        let sent = match scene.place(channel, Some(target), ask) {
+        let sent = match scene.reached(channel, Some(target), ask, context).await {
             Ok((surface, place)) => send(scene, &surface, &place, ask, context, index).await,
             Err(error) => Err(error),
         };

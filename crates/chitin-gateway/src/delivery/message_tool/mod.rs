@@ -15,9 +15,10 @@ use crate::jobs::{Job, JobKind};
 use crate::surface::{Address, Surface, SurfaceCapabilities};
 use arguments::MessageToolRequest;
 use chitin_contract::HeartbeatTarget;
+use chitin_protocol::origin::Origin;
 use chitin_protocol::session_key;
 use chitin_protocol::tool::ToolSpec;
-use chitin_tools::{CallContext, ToolOutcome, TypedTool};
+use chitin_tools::{CallContext, GuardedDeed, ToolOutcome, TypedTool};
 use std::sync::{Arc, Weak};
 use target::TargetNaming;
 
@@ -96,6 +97,40 @@ impl Scene {
             own,
             is_bound: false,
         }
+    }
+
+    /// Finds the place that a call means. One that is not the session's own is asked about where untrusted text wants it.
+    async fn reached(
+        &self,
+        channel: Option<&str>,
+        target: Option<&str>,
+        ask: &MessageToolRequest,
+        context: &CallContext<'_>,
+    ) -> Result<(Arc<dyn Surface>, Address), String> {
+        let (surface, place) = self.place(channel, target, ask)?;
+        let is_looking = schema::LOOKING.contains(&ask.action.as_str());
+        if !is_looking && !ask.dry_run && !self.is_own(&place) {
+            let what = format!(
+                "{} to `{place}`, where this session does not speak",
+                ask.action
+            );
+            let deed = GuardedDeed {
+                tool: NAME,
+                entry: NAME,
+                what: &what,
+            };
+            context.may(deed).await?;
+        }
+        Ok((surface, place))
+    }
+
+    /// Tells whether a place is the session's own surface, a thread there or the room around it.
+    fn is_own(&self, place: &Address) -> bool {
+        self.own.as_ref().is_some_and(|own| {
+            own.channel == place.channel
+                && own.account_id == place.account_id
+                && own.peer == place.peer
+        })
     }
 
     /// Returns the message that began the turn. It is meant only where it was written.
@@ -204,7 +239,13 @@ impl TypedTool for MessageTool {
         };
         let doing = act::run(&scene, self.channel.as_deref(), ask, context);
         tokio::select! {
-            done = doing => done.map(ToolOutcome::json),
+            done = doing => done.map(|told| {
+                // What others wrote somewhere is theirs, wherever it was read.
+                let is_theirs = told["note"] == result::OTHERS_WORDS;
+                let place = told["from"].as_str().or_else(|| told["to"].as_str());
+                let origin = is_theirs.then(|| Origin::guest(place.unwrap_or("others")));
+                ToolOutcome::json(told).from(origin)
+            }),
             () = context.cancel.cancelled() => Err("It was stopped, and may or may not have been done.".to_owned()),
         }
     }

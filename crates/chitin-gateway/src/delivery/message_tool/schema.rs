@@ -41,6 +41,17 @@ pub(super) const KNOWN: [&str; 11] = [
     DOWNLOAD,
 ];
 
+/// Actions that only look, and tell nobody anything.
+pub(super) const LOOKING: [&str; 7] = [
+    READ,
+    DOWNLOAD,
+    LIST_PINS,
+    REACTIONS,
+    SEARCH,
+    THREAD_LIST,
+    MEMBER_INFO,
+];
+
 /// Actions that only speak.
 pub(super) const SPEAKING: [&str; 6] = [SEND, REPLY, THREAD_REPLY, REACT, UPLOAD, SEND_ATTACHMENT];
 

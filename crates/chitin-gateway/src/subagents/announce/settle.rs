@@ -8,6 +8,7 @@ use crate::jobs::{About, ChildMode, ChildRun, Cleanup, Job, JobKind, JobOutcome,
 use crate::subagents::announce;
 use crate::subagents::tree::{EndedRun, GOES, Leaving, NodeState, Nodes, WAITS};
 use chitin_contract::{BoundFirstRun, OutboundRules};
+use chitin_protocol::origin::{Origin, add_origins};
 use chitin_protocol::session_key;
 use chitin_store::JobChange;
 use chitin_text::silent::is_silent;
@@ -228,6 +229,7 @@ impl Inner {
             kind: JobKind::Announce,
             words,
             written: Vec::new(),
+            origins: passed_on(child_key, &ended.outcome.origins),
             images: Vec::new(),
             from: run.origin.clone(),
             message_id: None,
@@ -359,10 +361,21 @@ impl EndedRun {
         {
             self.outcome.text.clone_from(&outcome.text);
         }
+        add_origins(&mut self.outcome.origins, &outcome.origins);
         self.outcome.input_tokens += outcome.input_tokens;
         self.outcome.output_tokens += outcome.output_tokens;
         self.until = now;
     }
+}
+
+/// Returns the origins of what a child says: those of all texts that it had.
+fn passed_on(child_key: &str, theirs: &[Origin]) -> Vec<Origin> {
+    let mut origins = Vec::new();
+    if !theirs.is_empty() {
+        add_origins(&mut origins, [&Origin::session(child_key)]);
+        add_origins(&mut origins, theirs);
+    }
+    origins
 }
 
 /// Says how a run ended, as its parent hears it.

@@ -6,6 +6,8 @@ use super::prompt::{Prompt, counter};
 use super::request::Beside;
 use super::{diff, recorded};
 use crate::context::TokenCounting as Tokens;
+use crate::context::origins;
+use crate::context::sent::RequestParts;
 use crate::context::{
     Caller, ContextCache, FileSource, ModelFigures, RunningTurn, TurnRequest, WhichTurn,
 };
@@ -123,6 +125,8 @@ fn next(
     let view = view(&seen.context, &mut seen.model.counter(Tokens::Estimate));
     let directory = &setup.directory;
     let beside = Beside::next(host, factory, &seen, last.as_ref());
+    let history = RequestParts::find(&turn, host, setup, &seen).history;
+    let origins = origins::find(&turn, host, setup, &seen, &history);
     let system = LensSize {
         chars: view.total.units,
         tokens: view.total.tokens,
@@ -145,6 +149,7 @@ fn next(
         window: seen.model.window(),
         boundary: boundary(&after),
         before: before.map(|before| diff::compare(&before, &after, &seen.model)),
+        origins: Some(origins),
         notes: seen.notes,
     })
 }
@@ -237,6 +242,7 @@ fn past(
             system_chars: None,
             system_tokens: None,
         },
+        origins: None,
         notes: Vec::new(),
         totals: beside.totals(system, &model),
         tool_definitions: beside.tools(),

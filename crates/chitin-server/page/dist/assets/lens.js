@@ -28,6 +28,7 @@ import{B as e,C as t,E as n,F as r,H as i,S as a,T as o,V as s,_ as c,a as l,b a
         ${e.map(e=>i`<option value=${e.id} ?selected=${e.id===this.turn}>${t(e)}</option>`)}
       </select></label>`}draw(e){return i`
       ${this.totals(e)}
+      ${this.origins(e)}
       ${this.broken(e)}
       <div class="tabs" role="tablist" aria-label="Ways to look at it" @keydown=${this.tabKey}>
         ${j.map(([e,t])=>i`<button role="tab" id=${`tab-${e}`} aria-controls="lens-panel" aria-selected=${e===this.tab}
@@ -48,7 +49,10 @@ import{B as e,C as t,E as n,F as r,H as i,S as a,T as o,V as s,_ as c,a as l,b a
       ${a(t.costUsd===void 0?`unknown`:d(t.costUsd),`to send it once, uncached`)}
       ${a(l(e.fragments.length),`fragments`)}
       ${r?.total?a(v(r.used??0,r.total),`of the budget for files (${l(r.total)})`):s}
-    </div>`}broken(e){let t=e.before;if(!t)return s;if(t.same)return i`<p class="notice good">The same as in the turn before, as far as that went: the cache holds.</p>`;let n=t.firstDifference,r=i`<button class="link" @click=${()=>this.show(`before`)}>Show the difference</button>`;return t.lostTokens?i`<div class="notice warn" role="note"><strong>The cache breaks${n?i` in <code>${n.fragment}</code>, line ${l(n.line)} of the prompt`:s}.</strong>
+    </div>`}origins(e){let t=e.origins;return!t||t.untrusted.length===0?s:i`<details class="notice" role="note"><summary><strong>${x(t.untrusted.length,`text`)} in this context ${t.untrusted.length===1?`is`:`are`} not the owner's.</strong></summary>
+      <ul>${t.untrusted.map(e=>i`<li>${e.text}</li>`)}</ul>
+      ${t.takenAway.length===0?s:i`<p>Because of that, the agent needs the owner to</p>
+      <ul>${t.takenAway.map(e=>i`<li>${e.what} (<code>access.untrusted.allow</code>: <code>${e.allow}</code>)</li>`)}</ul>`}</details>`}broken(e){let t=e.before;if(!t)return s;if(t.same)return i`<p class="notice good">The same as in the turn before, as far as that went: the cache holds.</p>`;let n=t.firstDifference,r=i`<button class="link" @click=${()=>this.show(`before`)}>Show the difference</button>`;return t.lostTokens?i`<div class="notice warn" role="note"><strong>The cache breaks${n?i` in <code>${n.fragment}</code>, line ${l(n.line)} of the prompt`:s}.</strong>
       ${x(t.lostTokens,`token`)} behind it must be read again${t.lostCostUsd?i`, which costs ${d(t.lostCostUsd)}`:s}.
       ${t.cause?i` ${u(t.cause)}`:s}
       ${r}</div>`:i`<p class="notice">Other than in the turn before${n?i` from <code>${n.fragment}</code> on, line ${l(n.line)} of the prompt`:s}; nothing that was cached is lost.

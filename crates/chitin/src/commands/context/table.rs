@@ -47,6 +47,7 @@ impl Table<'_> {
         }
         whole::rows(self.0, out, paint, width)?;
         self.absent(out, paint)?;
+        self.origins(out, paint)?;
         self.totals(out, paint)?;
         self.trouble(out, paint)
     }
@@ -143,6 +144,25 @@ impl Table<'_> {
             let name = plain(&self.relative(&file.path), '\u{fffd}');
             let reason = plain(&file.reason, '\u{fffd}');
             writeln!(out, "  {name}: {}", paint.dim(&reason))?;
+        }
+        Ok(())
+    }
+
+    /// Where texts come from that are not the owner's. Where there are none, nothing is taken away.
+    fn origins(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let origins = &self.0.origins;
+        if origins.untrusted.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\n{}", paint.bold("Origins"))?;
+        writeln!(out, "  the owner's: {}", origins.trusted.join(", "))?;
+        for untrusted in &origins.untrusted {
+            let text = plain(&untrusted.text, '\u{fffd}');
+            writeln!(out, "  {} {text}", paint.warn("not the owner's:"))?;
+        }
+        for taken in &origins.taken_away {
+            let allow = paint.dim(&format!("(`access.untrusted.allow`: `{}`)", taken.allow));
+            writeln!(out, "  needs the owner to {} {allow}", taken.what)?;
         }
         Ok(())
     }

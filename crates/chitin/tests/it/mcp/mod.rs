@@ -21,6 +21,12 @@ use std::time::{Duration, Instant};
 /// How long anything may take.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// The settings for servers that the owner trusts: their replies take nothing away.
+fn trusted(mcp: Value) -> Value {
+    let trusted = json!({"untrusted": {"trustedMcp": ["small", "everything"]}});
+    json!({"mcp": mcp, "access": trusted})
+}
+
 /// What the model does when it is asked for a sum: it calls the tool and says what came back.
 struct Sums<'a> {
     /// The name of the tool that adds.

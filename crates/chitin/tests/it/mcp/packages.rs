@@ -1,6 +1,6 @@
 //! With the reference server of the protocol's own people, as a package. `scripts/mcp-test` installs it and runs these tests.
 
-use super::{AtAddress, Sums, free_port, kill, listen, processes, talk, wait_until};
+use super::{AtAddress, Sums, free_port, kill, listen, processes, talk, trusted, wait_until};
 use crate::run::Talk;
 use crate::serve::Serving;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn at_address(port: u16) -> AtAddress {
 #[ignore = "needs a package: scripts/mcp-test"]
 fn everything_over_stdio_in_run() {
     let talk = talk(&SUMS.in_one_turn());
-    talk.configure(json!({"mcp": {"servers": {"everything": program(&talk)}}}));
+    talk.configure(trusted(json!({"servers": {"everything": program(&talk)}})));
     SUMS.run(&talk, || kill(&marker(&talk)));
     wait_until("the server ends with `run`", || {
         processes(&marker(&talk)).is_empty()
@@ -51,7 +51,7 @@ fn everything_over_stdio_in_run() {
 #[ignore = "needs a package: scripts/mcp-test"]
 fn everything_over_stdio_in_serve() {
     let talk = talk(&SUMS.in_two_turns());
-    talk.configure(json!({"mcp": {"servers": {"everything": program(&talk)}}}));
+    talk.configure(trusted(json!({"servers": {"everything": program(&talk)}})));
     let serving = Serving::start(&talk, &[]);
     SUMS.serve(&talk, &serving, || kill(&marker(&talk)));
     assert_eq!(serving.end(), Some(0));
@@ -69,7 +69,7 @@ fn everything_over_http_in_run() {
         "workspace/MCP.md",
         format!("- everything: {}\n", server.url()),
     );
-    talk.configure(json!({"mcp": {"workspace": true}}));
+    talk.configure(trusted(json!({"workspace": true})));
     let mut again = None;
     SUMS.run(&talk, || again = Some(at_address(server.kill())));
 }
@@ -79,7 +79,9 @@ fn everything_over_http_in_run() {
 fn everything_over_http_in_serve() {
     let server = at_address(free_port());
     let talk = talk(&SUMS.in_two_turns());
-    talk.configure(json!({"mcp": {"servers": {"everything": {"url": server.url()}}}}));
+    talk.configure(trusted(
+        json!({"servers": {"everything": {"url": server.url()}}}),
+    ));
     let serving = Serving::start(&talk, &[]);
     let mut again = None;
     SUMS.serve(&talk, &serving, || again = Some(at_address(server.kill())));

@@ -1,7 +1,7 @@
 //! With a small server of our own, in Python: no package is needed.
 
 use super::{
-    AtAddress, Sums, free_port, kill, listen, processes, requested, results, starts, talk,
+    AtAddress, Sums, free_port, kill, listen, processes, requested, results, starts, talk, trusted,
     wait_until,
 };
 use crate::process::chitin;
@@ -48,7 +48,7 @@ fn run_uses_a_program_and_starts_it_again_when_it_is_killed() {
         return;
     }
     let talk = talk(&SUMS.in_one_turn());
-    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
     SUMS.run(&talk, || kill(&marker(&talk)));
     assert_eq!(starts(&talk.env.workspace()), 2);
     wait_until("the server ends with `run`", || {
@@ -62,7 +62,7 @@ fn context_counts_the_tools_that_servers_offered_last() {
         return;
     }
     let talk = talk(&[json!({"text": "Good morning.", "times": 0})]);
-    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
     let look = |more: &[&str]| {
         let shown = chitin(&talk.env, &[&["context", "workspace"], more].concat());
         assert!(shown.status.success(), "{}", text(&shown.stderr));
@@ -104,7 +104,7 @@ fn context_counts_the_tools_that_servers_offered_last() {
     }));
     assert!(!look(&["--text"]).0.contains("small__add"));
     // Another server is not the one that was asked.
-    talk.configure(json!({"mcp": {"servers": {"other": program(&talk)}}}));
+    talk.configure(trusted(json!({"servers": {"other": program(&talk)}})));
     assert_eq!(figures()["toolDefinitions"]["mcpServers"], 1);
     assert!(!look(&["--text"]).0.contains("small__"));
 }
@@ -117,7 +117,7 @@ fn tools_beyond_the_limit_are_noted() {
     let talk = talk(&[json!({"text": "Good morning."})]);
     let mut server = program(&talk);
     server["env"] = json!({"MORE_TOOLS": "300"});
-    talk.configure(json!({"mcp": {"servers": {"small": server}}}));
+    talk.configure(trusted(json!({"servers": {"small": server}})));
     let output = talk.say("Hello");
     let notes = text(&output.stderr);
     let note = "The MCP server `small` offers 302 tools. The first 256 are used.";
@@ -151,12 +151,34 @@ fn run_uses_an_address_of_the_workspace_when_the_user_wants_it() {
     let talk = super::talk(&SUMS.in_one_turn());
     talk.env
         .file("workspace/MCP.md", format!("- small: {}\n", server.url()));
-    talk.configure(json!({"mcp": {"workspace": true}}));
+    talk.configure(trusted(json!({"workspace": true})));
     let mut again = None;
     SUMS.run(&talk, || {
         let port = server.kill();
         again = Some(at_address(&talk, port));
     });
+}
+
+#[test]
+fn a_server_that_is_not_trusted_needs_the_owner_once_it_has_answered() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let untrusted = talk(&SUMS.in_one_turn());
+    let servers = json!({"servers": {"small": program(&untrusted)}});
+    untrusted.configure(json!({"mcp": servers}));
+    untrusted.answer("Add");
+    let said = results(&untrusted);
+    assert_eq!(said[0], SUMS.five);
+    assert!(said[1].contains("the MCP server `small`"), "{said:?}");
+    assert!(said[1].contains("small__add"), "{said:?}");
+
+    let allowed = talk(&SUMS.in_one_turn());
+    let servers = json!({"servers": {"small": program(&allowed)}});
+    let access = json!({"untrusted": {"allow": ["small__*"]}});
+    allowed.configure(json!({"mcp": servers, "access": access}));
+    allowed.answer("Add");
+    assert_eq!(results(&allowed), [SUMS.five, SUMS.forty_two]);
 }
 
 #[test]
@@ -168,6 +190,7 @@ fn run_uses_a_program_of_openclaws_configuration() {
     let config = json!({"mcp": {"servers": {"small": program(&talk)}}});
     talk.env
         .file("home/.openclaw/openclaw.json", config.to_string());
+    talk.configure(trusted(json!({})));
     SUMS.run(&talk, || {});
     assert_eq!(starts(&talk.env.workspace()), 1);
 }
@@ -188,7 +211,7 @@ fn serve_starts_a_program_once_for_all_turns_models_and_children() {
         json!({"text": "It works.", "times": 0}),
     ];
     let talk = talk(&script);
-    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
     let serving = Serving::start(&talk, &[]);
     serving.say("yard", "Begin");
     serving.wait_until("the child is done", |_| {
@@ -213,7 +236,7 @@ fn serve_starts_a_program_again_when_it_is_killed_and_leaves_none_behind() {
         return;
     }
     let talk = talk(&SUMS.in_two_turns());
-    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
     let serving = Serving::start(&talk, &[]);
     SUMS.serve(&talk, &serving, || kill(&marker(&talk)));
     assert_eq!(starts(&talk.env.workspace()), 2);
@@ -231,7 +254,9 @@ fn serve_goes_on_with_an_address_whose_server_was_killed_and_started_again() {
     }
     let talk = talk(&SUMS.in_two_turns());
     let server = at_address(&talk, free_port());
-    talk.configure(json!({"mcp": {"servers": {"small": {"url": server.url()}}}}));
+    talk.configure(trusted(
+        json!({"servers": {"small": {"url": server.url()}}}),
+    ));
     let serving = Serving::start(&talk, &[]);
     let mut again = None;
     SUMS.serve(&talk, &serving, || {
@@ -249,7 +274,7 @@ fn serve_finds_a_server_that_comes_later() {
     let talk = talk(&[json!({"text": "Good morning.", "times": 0})]);
     let port = free_port();
     let url = format!("http://127.0.0.1:{port}/mcp");
-    talk.configure(json!({"mcp": {"servers": {"small": {"url": url}}}}));
+    talk.configure(trusted(json!({"servers": {"small": {"url": url}}})));
     let serving = Serving::start(&talk, &[]);
     let has_tool = || {
         serving.say("yard", "Good morning");
@@ -317,7 +342,7 @@ fn an_answer_that_is_too_long_is_said_at_once_and_the_server_stays() {
         json!({"toolCalls": pid}),
         json!({"text": "Too long."}),
     ]);
-    talk.configure(json!({"mcp": {"servers": {"small": program(&talk)}}}));
+    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
     let output = talk.say("Go");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let results = results(&talk);
@@ -385,7 +410,7 @@ fn a_server_that_answers_something_else_is_said_in_plain_words() {
     ] {
         let talk = talk(&[json!({"text": "Good morning."})]);
         let address = answering(status, kind, body);
-        talk.configure(json!({"mcp": {"servers": {"odd": {"url": address}}}}));
+        talk.configure(trusted(json!({"servers": {"odd": {"url": address}}})));
         let output = talk.say("Hello");
         let said = text(&output.stderr);
         assert!(output.status.success(), "{said}");
@@ -399,7 +424,7 @@ fn a_server_that_answers_something_else_is_said_in_plain_words() {
     }
     let talk = talk(&[json!({"text": "Good morning."})]);
     let address = answering("200 OK", "text/html", "").replace("http:", "https:");
-    talk.configure(json!({"mcp": {"servers": {"plain": {"url": address}}}}));
+    talk.configure(trusted(json!({"servers": {"plain": {"url": address}}})));
     let said = text(&talk.say("Hello").stderr);
     assert!(
         said.contains("could not connect to its address (it does not speak TLS)"),

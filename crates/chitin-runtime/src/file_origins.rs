@@ -1,0 +1,382 @@
+//! Which files of a workspace were written from untrusted text, kept in Chitin's home, for all agents that work there.
+//!
+//! A file is known by its content: copies and other names of it are the same, and what the owner edits is the owner's again. The
+//! directory holds an empty file for each content and a small one for each path that has such content, so that nothing that is noted
+//! touches anything else.
+
+use crate::setup::{Setup, state_roots};
+use crate::{Host, identity};
+use chitin_guard::{
+    DirectoryEntryKind, Fingerprint, Hardlinks, LinkPolicy, Oversized, ReadError, ReadPolicy, Root,
+    WriteError,
+};
+use chitin_protocol::origin::{FileOrigin, Origin};
+use chitin_protocol::record::FileRefusal;
+use chitin_tools::rights::needs_owner;
+use chitin_tools::untrusted::FileOrigins;
+use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
+
+const DIRECTORY: &str = "origins";
+/// How much of a hash names a workspace or a path.
+const HASH_CHARS: usize = 32;
+/// Begins the name of what stands for a content, and for a path.
+const CONTENT: &str = "content-";
+const PATH: &str = "path-";
+/// Stands for all files, where there are too many to tell.
+const ALL: &str = "all";
+/// How many files are noted. With more of them, all files of the workspace count.
+const MOST_FILES: usize = 5_000;
+/// How many names are looked at. In a larger workspace, all files count once one was written from untrusted text.
+const MOST_NAMES: usize = 200_000;
+const MOST_DEPTH: usize = 64;
+/// Of larger files the size and the time stand for the content.
+const MOST_READ: u64 = 32 << 20;
+/// A note is not larger.
+const MOST_OF_A_NOTE: u64 = 64 * 1024;
+/// Files are stamped by a clock that may be so much behind.
+const BEHIND_NS: i64 = 10_000_000;
+/// Git's own files. What is in them comes out through commands or a checkout, which write files of their own.
+const GIT: &str = ".git";
+
+/// Notes are written and cleared away by one at a time.
+static NOTING: Mutex<()> = Mutex::new(());
+
+/// The files of a workspace that are not the owner's.
+#[derive(Debug)]
+pub(crate) struct WorkspaceFileOrigins {
+    directory: PathBuf,
+    /// By its real path.
+    workspace: PathBuf,
+    /// As it was named.
+    named: PathBuf,
+    excluded: Vec<PathBuf>,
+    /// Set when something could not be noted: from then on, all files count.
+    is_lost: AtomicBool,
+}
+
+/// What is noted of a path.
+#[derive(Debug, Serialize, Deserialize)]
+struct Note {
+    path: PathBuf,
+    content: String,
+    size: u64,
+}
+
+/// Why files could not be noted.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("there are too many files")]
+    TooMany,
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error("a note about a file is damaged: {0}")]
+    Damaged(#[from] serde_json::Error),
+}
+
+impl WorkspaceFileOrigins {
+    /// Finds the notes about a workspace beneath Chitin's home. Nothing is opened yet.
+    pub(crate) fn new(host: &Host, setup: &Setup, state: &Path, workspace: &Path) -> Self {
+        Self::of(state, workspace, state_roots(host, setup.contract()))
+    }
+
+    fn of(state: &Path, workspace: &Path, excluded: Vec<PathBuf>) -> Self {
+        let named = workspace.to_path_buf();
+        let workspace = identity::real_path(workspace);
+        let hash = blake3::hash(workspace.as_os_str().as_bytes()).to_hex();
+        Self {
+            directory: state.join(DIRECTORY).join(&hash[..HASH_CHARS]),
+            workspace,
+            named,
+            excluded,
+            is_lost: AtomicBool::new(false),
+        }
+    }
+
+    /// Opens the notes; nothing where there are none.
+    fn notes(&self) -> Result<Option<Root>, ReadError> {
+        match Root::open(&self.directory) {
+            Ok(root) => Ok(Some(root)),
+            Err(ReadError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn all_count(&self, notes: &Root) -> bool {
+        self.is_lost.load(Ordering::Relaxed) || notes.kind(Path::new(ALL)).is_some()
+    }
+
+    /// Finds a file of the workspace that is noted and still as it was. What was noted of others is cleared away.
+    fn one(&self, notes: &Root) -> Result<Option<PathBuf>, Failure> {
+        let workspace = Root::open(&self.workspace)?;
+        let names = notes.list(Path::new(""), &LinkPolicy::Refuse, 4 * MOST_FILES)?;
+        let mut gone = Vec::new();
+        for entry in names {
+            if !entry.name.as_bytes().starts_with(PATH.as_bytes()) {
+                continue;
+            }
+            let note = read_note(notes, &entry.name)?;
+            match content_of(&workspace, &note.path)? {
+                Some(current) if current == note.content => return Ok(Some(note.path)),
+                // It is the owner's again.
+                Some(_) => notes.remove_file(Path::new(&entry.name))?,
+                None => gone.push((entry.name, note)),
+            }
+        }
+        // What is gone may have another name.
+        let found = self.moved(&workspace, &gone)?;
+        if let Some((path, note)) = &found {
+            self::note(notes, path.clone(), note.content.clone(), note.size)?;
+        }
+        for (name, note) in &gone {
+            let is_found = found
+                .as_ref()
+                .is_some_and(|(_, found)| found.content == note.content);
+            if found.is_none() || is_found {
+                notes.remove_file(Path::new(name))?;
+            }
+        }
+        Ok(found.map(|(path, _)| path))
+    }
+
+    /// Finds a file that was noted under another name.
+    fn moved<'n>(
+        &self,
+        workspace: &Root,
+        gone: &'n [(OsString, Note)],
+    ) -> Result<Option<(PathBuf, &'n Note)>, Failure> {
+        if gone.is_empty() {
+            return Ok(None);
+        }
+        let mut alike = Vec::new();
+        self.each_file(workspace, &mut |path, fingerprint| {
+            if gone.iter().any(|(_, note)| note.size == fingerprint.size) {
+                alike.push(path);
+            }
+        })?;
+        for path in alike {
+            let content = content_of(workspace, &path)?;
+            let noted = gone.iter().map(|(_, note)| note);
+            let mut noted = noted.filter(|note| Some(&note.content) == content.as_ref());
+            if let Some(note) = noted.next() {
+                return Ok(Some((path, note)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn note_changes(&self, since: i64) -> Result<(), Failure> {
+        let workspace = Root::open(&self.workspace)?;
+        let since = since.saturating_sub(BEHIND_NS);
+        let mut found = Vec::new();
+        self.each_file(&workspace, &mut |path, fingerprint| {
+            if stamp(fingerprint) >= since {
+                found.push((path, fingerprint.size));
+            }
+        })?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        let notes = match self.notes()? {
+            Some(notes) => notes,
+            None => Root::create_private(&self.directory)?,
+        };
+        let known = notes.list(Path::new(""), &LinkPolicy::Refuse, 4 * MOST_FILES)?;
+        if known.len() + 2 * found.len() > 2 * MOST_FILES {
+            return Err(Failure::TooMany);
+        }
+        for (path, size) in found {
+            if let Some(content) = content_of(&workspace, &path)? {
+                note(&notes, path, content, size)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with every file that can be noted.
+    fn each_file(
+        &self,
+        workspace: &Root,
+        each: &mut dyn FnMut(PathBuf, &Fingerprint),
+    ) -> Result<(), Failure> {
+        let excluded = self.excluded.iter();
+        let excluded: Vec<Fingerprint> = excluded
+            .filter_map(|path| Fingerprint::of_path(path))
+            .collect();
+        let mut names = 0;
+        let mut open = vec![(PathBuf::new(), 0)];
+        while let Some((at, depth)) = open.pop() {
+            let entries = match workspace.survey(&at, MOST_NAMES) {
+                Ok(entries) => entries,
+                Err(ReadError::Refused {
+                    reason: FileRefusal::TooLarge,
+                    ..
+                }) => return Err(Failure::TooMany),
+                // It went away, or nobody can look into it: no tool either.
+                Err(_) if depth > 0 => continue,
+                Err(error) => return Err(error.into()),
+            };
+            names += entries.len();
+            if names > MOST_NAMES || depth > MOST_DEPTH {
+                return Err(Failure::TooMany);
+            }
+            for entry in entries {
+                let is_excluded = |one: &Fingerprint| one.is_same_file(&entry.fingerprint);
+                if entry.name == GIT || excluded.iter().any(is_excluded) {
+                    continue;
+                }
+                let path = at.join(&entry.name);
+                match entry.kind {
+                    DirectoryEntryKind::Directory => open.push((path, depth + 1)),
+                    // All empty files are the same.
+                    DirectoryEntryKind::File
+                        if entry.fingerprint.size > 0 && !needs_owner(&path) =>
+                    {
+                        each(path, &entry.fingerprint);
+                    }
+                    DirectoryEntryKind::File
+                    | DirectoryEntryKind::Link
+                    | DirectoryEntryKind::Other => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count_all(&self) -> Result<(), String> {
+        let notes = Root::create_private(&self.directory).map_err(|error| error.to_string())?;
+        let kept = notes.replace_private(Path::new(ALL), b"");
+        kept.map_err(|error| error.to_string())
+    }
+}
+
+impl FileOrigins for WorkspaceFileOrigins {
+    fn of(&self, path: &Path) -> Option<FileOrigin> {
+        let relative = path.strip_prefix(&self.workspace);
+        let relative = relative.or_else(|_| path.strip_prefix(&self.named)).ok()?;
+        let is_lost = self.is_lost.load(Ordering::Relaxed);
+        let notes = match self.notes() {
+            Ok(None) if !is_lost => return None,
+            Ok(Some(notes)) => notes,
+            Ok(None) | Err(_) => return Some(FileOrigin::Written),
+        };
+        // Where links lead is what counts.
+        let workspace = Root::open(&self.workspace).ok();
+        let end = workspace
+            .as_ref()
+            .and_then(|root| root.walk(relative, &LinkPolicy::EveryHopInside).ok())?;
+        let relative = end.path.strip_prefix(&self.workspace).ok()?;
+        if needs_owner(relative) {
+            return None;
+        }
+        if self.all_count(&notes) {
+            return Some(FileOrigin::Written);
+        }
+        let content = workspace.as_ref().map(|root| content_of(root, relative));
+        match content.unwrap_or(Ok(None)) {
+            Ok(Some(content)) if is_noted(&notes, &content) => Some(FileOrigin::Written),
+            Ok(Some(_) | None) => None,
+            Err(_) => Some(FileOrigin::Written),
+        }
+    }
+
+    fn any(&self) -> Option<Origin> {
+        let written = |path: &Path| Origin::file(&path.to_string_lossy(), FileOrigin::Written);
+        let all = || Some(written(Path::new(".")));
+        let _noting = NOTING.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.notes() {
+            Ok(None) if self.is_lost.load(Ordering::Relaxed) => all(),
+            Ok(None) => None,
+            Ok(Some(notes)) if self.all_count(&notes) => all(),
+            Ok(Some(notes)) => match self.one(&notes) {
+                Ok(one) => one.as_deref().map(written),
+                Err(_) => all(),
+            },
+            Err(_) => all(),
+        }
+    }
+
+    fn moment(&self) -> i64 {
+        let now = chitin_guard::stamp_now().duration_since(UNIX_EPOCH);
+        let now = now.unwrap_or_default().as_nanos();
+        i64::try_from(now).unwrap_or(i64::MAX)
+    }
+
+    fn record(&self, since: i64) -> Result<(), String> {
+        let _noting = NOTING.lock().unwrap_or_else(PoisonError::into_inner);
+        let noted = match self.note_changes(since) {
+            Ok(()) => Ok(()),
+            Err(Failure::TooMany) => self.count_all(),
+            Err(error) => Err(error.to_string()),
+        };
+        noted.inspect_err(|_| self.is_lost.store(true, Ordering::Relaxed))
+    }
+}
+
+fn stamp(fingerprint: &Fingerprint) -> i64 {
+    let nanoseconds =
+        |(seconds, rest): (i64, i64)| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
+    nanoseconds(fingerprint.ctime).max(nanoseconds(fingerprint.mtime))
+}
+
+/// Returns what stands for the content of a file; nothing if there is no file.
+fn content_of(workspace: &Root, path: &Path) -> Result<Option<String>, ReadError> {
+    let policy = ReadPolicy {
+        links: LinkPolicy::Refuse,
+        hardlinks: Hardlinks::Allow,
+        max_bytes: MOST_READ,
+        oversized: Oversized::Refuse,
+    };
+    match workspace.read(path, &policy) {
+        Ok(read) => Ok(Some(blake3::hash(&read.bytes).to_hex().to_string())),
+        Err(ReadError::Missing { .. }) => Ok(None),
+        Err(ReadError::Refused {
+            reason: FileRefusal::TooLarge,
+            ..
+        }) => {
+            let end = workspace.walk(path, &LinkPolicy::Refuse)?;
+            let (size, mtime) = (end.fingerprint.size, end.fingerprint.mtime);
+            let seen = format!("{size} {mtime:?}");
+            Ok(Some(blake3::hash(seen.as_bytes()).to_hex().to_string()))
+        }
+        // Something else has its name now.
+        Err(ReadError::Refused { .. }) => Ok(None),
+        Err(error @ ReadError::Io { .. }) => Err(error),
+    }
+}
+
+fn is_noted(notes: &Root, content: &str) -> bool {
+    let name = format!("{CONTENT}{content}");
+    notes.kind(Path::new(&name)).is_some()
+}
+
+/// Notes a content first: a note of a path without it would say nothing.
+fn note(notes: &Root, path: PathBuf, content: String, size: u64) -> Result<(), Failure> {
+    let name = format!("{CONTENT}{content}");
+    notes.replace_private(Path::new(&name), b"")?;
+    let hash = blake3::hash(path.as_os_str().as_bytes()).to_hex();
+    let name = format!("{PATH}{}", &hash[..HASH_CHARS]);
+    let note = Note {
+        path,
+        content,
+        size,
+    };
+    notes.replace_private(Path::new(&name), &serde_json::to_vec(&note)?)?;
+    Ok(())
+}
+
+fn read_note(notes: &Root, name: &OsStr) -> Result<Note, Failure> {
+    let read = notes.read(Path::new(name), &ReadPolicy::inside(MOST_OF_A_NOTE))?;
+    Ok(serde_json::from_slice(&read.bytes)?)
+}
+
+#[cfg(test)]
+#[path = "file_origins_tests.rs"]
+mod tests;
