@@ -16,6 +16,7 @@ use chitin_tools::{
 };
 use futures_util::future::{BoxFuture, join_all};
 use std::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 /// How many tools run side by side.
@@ -146,12 +147,13 @@ impl Running<'_> {
             max_output_bytes: MAX_OUTPUT,
             progress: &progress,
             approver: &Telling {
-                approver: &*parts.approver,
+                approver: &*self.identity.approver,
                 approvals: &parts.approvals,
                 session_key: &self.identity.session_key,
                 answers_guest: self.identity.rights.guest.is_some(),
                 sink,
                 call_id: &call.id,
+                cancel: &self.cancel,
             },
         };
         tokio::select! {
@@ -213,6 +215,7 @@ struct Telling<'a> {
     answers_guest: bool,
     sink: &'a EventSink,
     call_id: &'a str,
+    cancel: &'a CancellationToken,
 }
 
 impl Approver for Telling<'_> {
@@ -241,7 +244,12 @@ impl Approver for Telling<'_> {
                     what: request.what.to_owned(),
                 })
                 .await;
-            let answer = self.approver.ask(request).await;
+            let answer = tokio::select! {
+                biased;
+                // Whoever asks takes the question back when this is dropped.
+                () = self.cancel.cancelled() => Approval::Denied(Some("the turn was stopped".to_owned())),
+                answer = self.approver.ask(request) => answer,
+            };
             if let Err(error) = blocking(|| self.approvals.keep(&request, &answer)) {
                 self.sink.note(&error).await;
             }

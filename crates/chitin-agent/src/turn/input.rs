@@ -5,7 +5,9 @@ use crate::compat;
 use crate::guard::MessageOrigin;
 use crate::source::Occasion;
 use chitin_protocol::message::{Block, Content, Extra, ImageBlock, Message, UserMessage};
+use chitin_tools::Approver;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The input of a turn.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +33,18 @@ pub struct TurnInput {
     pub durability: Durability,
     /// Who sent the message, for the rules of the workspace. By default the owner did.
     pub origin: MessageOrigin,
+    /// Who is asked for permission in this turn. By default whoever decides for the agent.
+    pub approver: Option<TurnApprover>,
+}
+
+/// Who is asked for permission in one turn.
+#[derive(Clone)]
+pub struct TurnApprover(pub Arc<dyn Approver>);
+
+impl std::fmt::Debug for TurnApprover {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TurnApprover").finish_non_exhaustive()
+    }
 }
 
 /// Who keeps the message safe until the turn is over.

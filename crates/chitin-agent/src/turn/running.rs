@@ -7,7 +7,7 @@ use super::guarding::HeldReply;
 use super::resume::Resumed;
 use super::session::SessionHandle;
 use super::writing::TurnCheckpoint;
-use super::{Agent, Durability, ModelCandidate, ResetAsk, TurnError, TurnInput};
+use super::{Agent, Durability, ModelCandidate, ResetAsk, TurnApprover, TurnError, TurnInput};
 use crate::blocking;
 use crate::engine::SessionRef;
 use crate::journal::Journal;
@@ -18,7 +18,7 @@ use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Message};
 use chitin_protocol::transcript::TranscriptEntry;
 use chitin_store::Begin;
-use chitin_tools::Rights;
+use chitin_tools::{Approver, Rights};
 use chitin_workspace::adapter::LazyDefinition;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +52,8 @@ pub(crate) struct TurnIdentity {
     pub(crate) definition: LazyDefinition,
     /// What its tools may do.
     pub(crate) rights: Rights,
+    /// Who is asked for permission.
+    pub(crate) approver: Arc<dyn Approver>,
 }
 
 /// The session's file, and what this turn has written to it.
@@ -227,6 +229,10 @@ impl<'a> Running<'a> {
                 channel: input.occasion.channel.clone(),
                 definition,
                 rights: Rights { guest },
+                approver: match &input.approver {
+                    Some(TurnApprover(approver)) => Arc::clone(approver),
+                    None => Arc::clone(&parts.approver),
+                },
             },
             cancel,
             sink,

@@ -47,8 +47,8 @@ impl Inner {
     }
 
     pub(crate) async fn input(
-        &self,
-        job: &Job,
+        self: &Arc<Self>,
+        job: &Arc<Job>,
         steering: Steering,
         reader: Option<&str>,
     ) -> TurnInput {
@@ -98,6 +98,7 @@ impl Inner {
                 Durability::Caller
             },
             origin: origin(job),
+            approver: self.approver_of(job),
         }
     }
 

@@ -9,8 +9,8 @@ use crate::serve::{Notifier, restart};
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::{AgentHost, Gateway, Surfaces};
 use chitin_runtime::serve::{
-    LoginFile, ServeRequest, ServedGateway, ServedWorkspaces, Telemetry, Token, server_settings,
-    token,
+    LoginFile, PublishedAddress, ServeRequest, ServedGateway, ServedWorkspaces, Telemetry, Token,
+    server_settings, token,
 };
 use chitin_runtime::{Configuration, Host, Notes, Setup, chitin_home};
 use chitin_server::{Attached, Server, ServerSettings, WebSurface};
@@ -163,6 +163,7 @@ impl Args {
             resumed,
             heartbeats,
         } = ServedGateway::open(host, configuration, state, request, &notes)?;
+        let _published = PublishedAddress::new(state, bound.address())?;
         let workspaces = ServedWorkspaces::new(&agents, host);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();
         let said = printer.result(&Listening {
