@@ -93,6 +93,7 @@ const SERVER: &[Field] = &[
     ("maxOpenJobs", MANY),
     ("origins", TEXTS),
     ("port", Shape::Whole(0, 65_535)),
+    ("approvalSeconds", MANY),
     ("requestsPerMinute", MANY),
 ];
 

@@ -6,6 +6,7 @@
 //! `delivery/deliver.rs`, `turns/finish.rs`.
 
 use crate::access::AccessControl;
+use crate::approvals::Broker;
 use crate::cron::Schedules;
 use crate::events::EventBus;
 use crate::host::AgentHost;
@@ -100,6 +101,7 @@ pub(crate) struct Inner {
     pub(crate) offers: OnceLock<Offering>,
     pub(crate) schedules: OnceLock<Schedules>,
     pub(crate) noted: Mutex<Noted>,
+    pub(crate) approvals: OnceLock<Broker>,
 }
 
 /// Says which tools of the gateway sessions of a channel have.
@@ -133,6 +135,7 @@ impl Gateway {
             put_away_at: AtomicI64::new(0),
             offers: OnceLock::new(),
             schedules: OnceLock::new(),
+            approvals: OnceLock::new(),
             parts,
         }))
     }

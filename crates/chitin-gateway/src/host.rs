@@ -1,5 +1,6 @@
 //! Who makes agents. The gateway knows no configuration files, no home directory and no models: it asks for an agent.
 
+use crate::approvals::KeptApproval;
 use crate::jobs::Sender;
 use chitin_agent::turn::Agent;
 use chitin_protocol::settings::SubagentSettings;
@@ -41,6 +42,17 @@ pub trait AgentHost: Send + Sync {
     /// Returns the workspaces that some agent's sessions may begin others in, for the description of the tool.
     fn spawn_workspaces(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Returns what the owner allowed always, for all agents. Reads files.
+    fn kept_approvals(&self) -> Vec<KeptApproval> {
+        Vec::new()
+    }
+
+    /// Takes back what was allowed always under an id; tells whether there was any.
+    fn revoke_approval(&self, id: &str) -> Result<bool, HostError> {
+        let _ = id;
+        Ok(false)
     }
 
     /// Says what the model would get in the next turn of a session.

@@ -22,10 +22,12 @@
 //! | [`sessions`] | what a session sees of others and sends to them; `sessions_list`, `sessions_history`, `sessions_send` |
 //! | [`heartbeat`] | turns that a timer begins |
 //! | [`cron`] | turns that a schedule begins; the `cron` tool |
+//! | [`approvals`] | questions for permission, as events with an answer |
 //! | [`events`] | what listeners are told |
 //! | [`surface`] | what a channel is and can do; a directory as a channel |
 
 pub mod access;
+pub mod approvals;
 pub mod compat;
 pub mod cron;
 pub mod delivery;

@@ -112,6 +112,7 @@ impl Root {
             .map_err(|error| self.write_error(relative, error))?;
         let operation = match how {
             ClaimKind::Shared => FlockOperation::LockShared,
+            ClaimKind::SharedNow => FlockOperation::NonBlockingLockShared,
             ClaimKind::Alone => FlockOperation::LockExclusive,
             ClaimKind::AloneNow => FlockOperation::NonBlockingLockExclusive,
         };
@@ -155,6 +156,8 @@ impl Root {
 pub enum ClaimKind {
     /// Together with others who do the same; waits for one who is alone.
     Shared,
+    /// Together with others, or not at all while one is alone.
+    SharedNow,
     /// Alone; waits for all others.
     Alone,
     /// Alone, or not at all.

@@ -19,4 +19,5 @@ mod roots;
 
 pub use client::client_builder;
 pub use problem::{certificate_problem, tls_error};
+pub use reqwest::Response;
 pub use roots::{MOST_CERTIFICATES, OWN_AUTHORITIES, PemError, TlsRoots, trusting};

@@ -1,6 +1,7 @@
 //! Makes the agents of a gateway from this machine's configuration. Everything that costs something is made when a message
 //! first needs it, and kept.
 
+use crate::approvals::{AgentApproval, approvals, revoke_approval};
 use crate::context::Caller;
 use crate::context::report::ContextReport;
 use crate::error::{ErrorKind, RuntimeError};
@@ -9,12 +10,13 @@ use crate::host::Host;
 use crate::identity::name_of_directory;
 use crate::notes::Notes;
 use crate::plugins::FollowedConfig;
-use crate::setup::{AgentTarget, Configuration, Setup};
+use crate::setup::{AgentTarget, Configuration, Setup, chitin_home};
 use crate::tools::User;
 use chitin_agent::blocking;
 use chitin_agent::turn::{Agent, NoApprover};
 use chitin_config::{Layers, agents, home};
 use chitin_gateway::access::ToolLimits;
+use chitin_gateway::approvals::KeptApproval;
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
@@ -422,6 +424,33 @@ impl AgentHost for ServeHost {
         let cache = self.cache(agent_id).ok()?;
         let mut filters = cache.factory.channels.iter();
         filters.find_map(|filter| filter.refusal(channel))
+    }
+
+    fn kept_approvals(&self) -> Vec<KeptApproval> {
+        let Some(state) = chitin_home(&self.host) else {
+            return Vec::new();
+        };
+        let kept = approvals(&state).into_iter().map(|kept| {
+            let AgentApproval { agent, approval } = kept;
+            let exact = approval.pattern.strip_prefix('=').map(str::to_owned);
+            KeptApproval {
+                id: approval.id,
+                agent_id: agent,
+                tool: approval.tool,
+                exact: exact.is_some(),
+                pattern: exact.unwrap_or(approval.pattern),
+                allowed_at: approval.allowed_at,
+            }
+        });
+        kept.collect()
+    }
+
+    fn revoke_approval(&self, id: &str) -> Result<bool, HostError> {
+        let Some(state) = chitin_home(&self.host) else {
+            return Ok(false);
+        };
+        let revoked = revoke_approval(&state, id).map_err(|error| said(&error))?;
+        Ok(revoked.is_some())
     }
 
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {

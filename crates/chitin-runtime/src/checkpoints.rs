@@ -3,10 +3,14 @@
 use crate::setup::{Setup, state_roots};
 use crate::{Host, chitin_home};
 use chitin_agent::checkpoint::{Checkpoints, OpenCheckpoint, WritingTurn};
+use chitin_guard::Fingerprint;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::settings::UndoSettings;
+use chitin_tools::exec::UndoCovers;
 use chitin_tools::redact::Redactor;
-use chitin_undo::{ActiveTurn, Checkpoint, History, IgnoreRules, Limits, Options, TurnInfo};
+use chitin_undo::{
+    ActiveTurn, Checkpoint, FilePath, History, IgnoreRules, Limits, Options, TurnInfo,
+};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,6 +42,14 @@ fn history(
     workspace: &Path,
     own: &UndoSettings,
 ) -> History {
+    History::new(
+        directory(state, &setup.agent, workspace),
+        workspace,
+        options(host, setup, own),
+    )
+}
+
+fn options(host: &Host, setup: &Setup, own: &UndoSettings) -> Options {
     let usual = Limits::default();
     let limits = Limits {
         max_bytes: own.max_bytes.unwrap_or(usual.max_bytes),
@@ -47,16 +59,31 @@ fn history(
         max_file_bytes: own.max_file_bytes.unwrap_or(usual.max_file_bytes),
         ..usual
     };
-    let options = Options {
+    Options {
         limits,
         ignore: IgnoreRules::new(own.ignore.as_deref().unwrap_or_default()),
         excluded: state_roots(host, setup.contract()),
-    };
-    History::new(
-        directory(state, &setup.agent, workspace),
-        workspace,
-        options,
-    )
+    }
+}
+
+/// Returns what tells whether undo brings back what a file of the workspace holds, by its real path: whether it is recorded at all, and
+/// not too large.
+pub(crate) fn undo_covers(host: &Host, setup: &Setup) -> UndoCovers {
+    let own = setup.configuration.layers.settings(Some(&setup.agent)).undo;
+    let workspace = crate::identity::real_path(&setup.directory);
+    let is_enabled = own.enabled.unwrap_or(true);
+    let Options {
+        limits,
+        ignore,
+        excluded,
+    } = options(host, setup, &own);
+    Arc::new(move |file| {
+        let inside = file.strip_prefix(&workspace).ok().and_then(FilePath::of);
+        is_enabled
+            && inside.is_some_and(|path| !ignore.covers(&path))
+            && !excluded.iter().any(|root| file.starts_with(root))
+            && Fingerprint::of_path(file).is_some_and(|now| now.size <= limits.max_file_bytes)
+    })
 }
 
 /// Returns where the history of a workspace is: an agent may have several workspaces, and a workspace several agents.

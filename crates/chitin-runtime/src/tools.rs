@@ -1,5 +1,6 @@
 //! The tools of a run: which there are, and which of them the policy leaves.
 
+use crate::checkpoints::undo_covers;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::factory::AgentTemplate;
 use crate::host::Host;
@@ -227,7 +228,8 @@ impl ToolBuilder<'_> {
             Some(Arc::clone(&jobs)),
             self.redact(),
             ExecLimits::from_settings(settings),
-        );
+        )
+        .with_undo(undo_covers(self.host, self.setup));
         vec![
             ToolOffer::Own(Arc::new(exec)),
             ToolOffer::Own(Arc::new(ProcessTool::new(jobs, Arc::clone(gate)))),

@@ -5,6 +5,7 @@ use crate::follow::End;
 use crate::phase::Phase;
 use crate::shared::Shared;
 use bytes::Bytes;
+use chitin_gateway::approvals::Answering;
 use chitin_gateway::events::{EventKind, GatewayEvent};
 use chitin_gateway::{Accepted, JobOutcome, ListenerEvent, Subscription};
 use futures_util::StreamExt;
@@ -107,6 +108,8 @@ pub(crate) struct Feed {
     ready: VecDeque<Bytes>,
     over: bool,
     redact: Option<Arc<RedactValue>>,
+    /// Whether the client can answer questions for permission, for as long as it listens.
+    _answering: Option<Answering>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -128,8 +131,15 @@ impl Feed {
             ready: VecDeque::from([comment()]),
             over: false,
             redact: shared.attached.redact.clone(),
+            _answering: None,
             _room: room,
         }
+    }
+
+    /// Says that its client can answer questions for permission.
+    pub(crate) fn answering(mut self, answering: Option<Answering>) -> Self {
+        self._answering = answering;
+        self
     }
 
     pub(crate) fn stream(self) -> BoxStream<'static, Bytes> {
@@ -197,6 +207,8 @@ pub(crate) fn kind(what: &EventKind) -> &'static str {
         EventKind::Merged { .. } => "merged",
         EventKind::Dropped { .. } => "dropped",
         EventKind::Spawned { .. } => "spawned",
+        EventKind::ApprovalRequested { .. } => "approval-requested",
+        EventKind::ApprovalResolved { .. } => "approval-resolved",
         EventKind::Finished { .. } => "finished",
     }
 }

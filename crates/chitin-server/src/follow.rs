@@ -27,7 +27,9 @@ impl End {
             | EventKind::Delivered { .. }
             | EventKind::NotDelivered { .. }
             | EventKind::Merged { .. }
-            | EventKind::Spawned { .. } => None,
+            | EventKind::Spawned { .. }
+            | EventKind::ApprovalRequested { .. }
+            | EventKind::ApprovalResolved { .. } => None,
         }
     }
 }

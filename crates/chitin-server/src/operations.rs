@@ -4,9 +4,10 @@
 //! are found by [`Endpoint`] in `answer.rs`; a query parameter that is not listed here never reaches one.
 
 use crate::api::{
-    AgentList, BindingList, ChannelList, Health, LoginReply, LoginRequest, Me, PairingCodeRequest,
-    PairingList, Readiness, RevokeRequest, SaveFile, SendMessage, SentMessage, ServerStatus,
-    SessionDetails, SessionList, SessionTree, StopReply, Success, UndoTurn, UnsavedPreview,
+    AgentList, AnswerApproval, ApprovalConflict, ApprovalList, BindingList, ChannelList, Health,
+    LoginReply, LoginRequest, Me, PairingCodeRequest, PairingList, Readiness, RevokeApproval,
+    RevokeRequest, SaveFile, SendMessage, SentMessage, ServerStatus, SessionDetails, SessionList,
+    SessionTree, StopReply, Success, UndoTurn, UnsavedPreview,
 };
 use crate::error::FileConflict;
 use crate::feed::StreamEvent;
@@ -18,6 +19,7 @@ use crate::workspace_api::{
     SkillList, TraceList, TraceReply, TurnDiff, TurnList, UndoReport,
 };
 use chitin_gateway::Accepted;
+use chitin_gateway::approvals::ResolvedApproval;
 use chitin_gateway::route::RouteExplanation;
 
 /// Which method an operation takes.
@@ -234,11 +236,19 @@ operations! {
         takes PairingCodeRequest, replies {200: json::<Success>}, fails [404, 409];
     Revoke: Post "/api/pairing/revoke", Token, "pairing", "Revokes the approval of a sender.",
         takes RevokeRequest, replies {200: json::<Success>}, fails [404, 409];
+    Approvals: Get "/api/approvals", Token, "approvals", "Lists the questions for permission that wait, and what was allowed always.",
+        replies {200: json::<ApprovalList>};
+    RevokeApproval: Post "/api/approvals/revoke", Token, "approvals", "Takes back what was allowed always.",
+        takes RevokeApproval, replies {200: json::<Success>}, fails [404];
+    AnswerApproval: Post "/api/approvals/{id}", Token, "approvals", "Answers a question for permission. The first answer counts.",
+        takes AnswerApproval,
+        replies {200: json::<ResolvedApproval>, 409: json::<ApprovalConflict>, 410: json::<ApprovalConflict>}, fails [404];
     Send: Post "/api/messages", Token, "messages", "Sends a message to an agent.",
         takes SendMessage,
         replies {200: stream_or::<StreamEvent<'static>, SentMessage>, 202: json::<Accepted>}, fails [404, 409, 500];
     Events: Stream "/api/events", Token, "events", "Streams events: all, those of a session, or those of a job until it has finished.",
-        query [optional("session", "Only events of this session."), optional("job", "Only events of this job.")],
+        query [optional("session", "Only events of this session."), optional("job", "Only events of this job."),
+            optional("answers", "`approvals`: questions for permission are asked as long as this client listens, which can answer them.")],
         replies {200: events::<StreamEvent<'static>>}, fails [404];
     Socket: Stream "/api/socket", Token, "socket", "Opens a WebSocket: messages in, events out.",
         replies {101: messages::<SocketCommand, SocketMessage<'static>>}, fails [426];

@@ -108,7 +108,9 @@ impl Recorder {
             }
             EventKind::Accepted { .. }
             | EventKind::Delivered { .. }
-            | EventKind::NotDelivered { .. } => {}
+            | EventKind::NotDelivered { .. }
+            | EventKind::ApprovalRequested { .. }
+            | EventKind::ApprovalResolved { .. } => {}
         }
         Vec::new()
     }

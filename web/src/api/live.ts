@@ -88,7 +88,7 @@ export class Live {
       if (this.socket !== socket) return;
       this.failures = 0;
       this.lastSeq = -1;
-      socket.send(JSON.stringify({ type: "subscribe", all: true, id: "all" }));
+      socket.send(JSON.stringify({ type: "subscribe", all: true, answers: true, id: "all" }));
     };
     socket.onmessage = (message) => {
       if (this.socket === socket) this.hear(String(message.data));

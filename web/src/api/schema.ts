@@ -69,6 +69,39 @@ export interface AgentSummary {
   isDefault: boolean;
 }
 
+/** An answer to a question. */
+export interface AnswerApproval {
+  /** The answer. */
+  answer: ApprovalAnswer;
+  /** The reason for a no, which the model reads. */
+  why?: string | null;
+}
+
+/** Where an answer came from. */
+export type AnsweredBy = "page" | "token";
+
+/** An answer of the owner. */
+export type ApprovalAnswer = "once" | "session" | "always" | "no";
+
+/** The body of an answer that came too late: what went wrong, and what became of the question. */
+export interface ApprovalConflict {
+  /** What went wrong. */
+  error: ErrorDetails;
+  /** What became of the question. */
+  resolved: ResolvedApproval;
+}
+
+/** Questions that wait, and what was allowed always. */
+export interface ApprovalList {
+  /** The questions that wait for an answer, the oldest first. */
+  pending: PendingApproval[];
+  /** What was allowed always. */
+  remembered: KeptApproval[];
+}
+
+/** What became of a question. */
+export type ApprovalOutcome = "once" | "session" | "always" | "no" | "expired" | "withdrawn";
+
 /** The model's answer. */
 export interface AssistantMessage {
   /** The blocks, in the order in which they came. */
@@ -662,6 +695,14 @@ export type GatewayEvent = ({
   /** The session of the run. */
   child: string;
 } | {
+  kind: "approval-requested";
+  /** The question. */
+  approval: PendingApproval;
+} | {
+  kind: "approval-resolved";
+  /** What became of it. */
+  approval: ResolvedApproval;
+} | {
   kind: "finished";
   /** How. */
   outcome: JobOutcome;
@@ -767,6 +808,22 @@ export type JobPlacement = "runs" | "waits" | "steers" | "known";
 
 /** How a job ended, in a word. */
 export type JobStatus = "ok" | "timedOut" | "stopped" | "failed";
+
+/** Something that was allowed always, and whose it is. */
+export interface KeptApproval {
+  /** Its id, to revoke it. */
+  id: string;
+  /** The agent. */
+  agentId: string;
+  /** The tool. */
+  tool: string;
+  /** What it allows. */
+  pattern: string;
+  /** Whether the pattern stands for exactly this and nothing else. */
+  exact?: boolean;
+  /** When it was allowed, in milliseconds since 1970. */
+  allowedAt: number;
+}
 
 /** A file that an undo leaves alone. */
 export interface LeftAlone {
@@ -1295,6 +1352,36 @@ export interface Peer {
   id: string;
 }
 
+/** A question for permission that waits for an answer. */
+export interface PendingApproval {
+  /** Its id. */
+  id: string;
+  /** The agent. */
+  agentId: string;
+  /** The session. */
+  sessionKey: string;
+  /** The job whose turn waits. */
+  jobId: string;
+  /** The tool. */
+  tool: string;
+  /** What is to be done, in one line: a command, or which files change. */
+  what: string;
+  /** Why it is asked, and what the command does. */
+  why: string;
+  /** What would change, where it is a change of files. */
+  diff?: string;
+  /** Whether the diff is longer than this. */
+  diffTruncated?: boolean;
+  /** What `session` and `always` allow; without it, only `once` and `no` can be answered. */
+  pattern?: string;
+  /** Whether the pattern stands for exactly this and nothing else. */
+  exact?: boolean;
+  /** When it was asked, in milliseconds since 1970. */
+  askedAt: number;
+  /** When it becomes a refusal, in milliseconds since 1970. */
+  expiresAt: number;
+}
+
 /** Somebody who waits to be let in. */
 export interface PendingPairing {
   /** The channel. */
@@ -1466,6 +1553,26 @@ export interface RefusedOutcome {
 
 /** What a rule of a workspace refused. */
 export type RefusedPart = "message" | "reply" | "tool-call";
+
+/** A question that needs no answer any more. */
+export interface ResolvedApproval {
+  /** Its id. */
+  id: string;
+  /** What became of it. */
+  outcome: ApprovalOutcome;
+  /** The reason that was given for a no. */
+  why?: string;
+  /** Where the answer came from. */
+  by?: AnsweredBy;
+  /** When, in milliseconds since 1970. */
+  at: number;
+}
+
+/** What is not allowed any more. */
+export interface RevokeApproval {
+  /** The id. */
+  id: string;
+}
 
 /** The sender that is meant. */
 export interface RevokeRequest {
@@ -1786,6 +1893,8 @@ export type SocketCommand = {
   job?: string | null;
   /** All. */
   all?: boolean;
+  /** Whether this client can answer questions for permission. They are asked as long as somebody listens who can. */
+  answers?: boolean;
 } | {
   type: "unsubscribe";
   /** The client's name for this. */
@@ -2317,6 +2426,9 @@ export interface Replies {
   "GET /api/agents/{agent}/turn-changes": TurnDiff;
   "GET /api/agents/{agent}/undo": UndoReport;
   "POST /api/agents/{agent}/undo": UndoReport;
+  "GET /api/approvals": ApprovalList;
+  "POST /api/approvals/revoke": Success;
+  "POST /api/approvals/{id}": ResolvedApproval;
   "GET /api/channels": ChannelList;
   "POST /api/login": LoginReply;
   "POST /api/logout": Success;

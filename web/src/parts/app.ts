@@ -1,9 +1,11 @@
 // The frame around all views: where one can go, what the connection does, keys.
 
 import { html, nothing, type PropertyValues } from "lit";
-import { farewell, line, live, me, route, signOut, spoken, tree, trouble } from "../state/app.ts";
+import { approvals, chosenSession, farewell, line, live, me, route, signOut, spoken, tree, trouble } from "../state/app.ts";
+import { waiting } from "../state/approvals.ts";
 import { routeTo, VIEWS, type ViewName } from "../state/route.ts";
 import { nextTheme, theme } from "../state/theme.ts";
+import { sessionName } from "../text/format.ts";
 import { View } from "./view.ts";
 import { helpDialog, keyPressed } from "./keys.ts";
 import { icon } from "./icons.ts";
@@ -21,6 +23,9 @@ const NAMES: Record<ViewName, string> = {
   traces: "Traces",
   agents: "Agents & routes",
 };
+
+/** How many sessions that wait are named. */
+const MOST_NAMED = 5;
 
 /** Views that are loaded when they are first opened. */
 const LOAD: Record<ViewName, () => Promise<unknown>> = {
@@ -55,7 +60,7 @@ class App extends View {
 
   constructor() {
     super();
-    this.watch(me, live, route, theme, spoken, trouble, tree, farewell);
+    this.watch(me, live, route, approvals, theme, spoken, trouble, tree, farewell);
     this.while(() => {
       const press = (event: KeyboardEvent): void => keyPressed(event, this);
       addEventListener("keydown", press);
@@ -110,11 +115,12 @@ class App extends View {
 
   private link(name: ViewName, index: number): unknown {
     const busy = name === "sessions" ? tree.value.filter((session) => session.state !== "idle").length : 0;
+    const asked = name === "chat" ? waiting(approvals.value).length : 0;
     const current = route.value.view === name;
     return html`<a href=${routeTo(name)} aria-current=${current ? "page" : nothing} title=${`${NAMES[name]} (g ${index + 1})`}
       @click=${() => this.setMenu(false)}>${icon(name)}<span>${NAMES[name]}</span>${
         busy ? html`<span class="badge" aria-label=${`${busy} busy`}>${busy}</span>` : nothing
-      }</a>`;
+      }${asked ? html`<span class="badge asks" aria-label=${`${asked} waiting for your permission`}>${asked}</span>` : nothing}</a>`;
   }
 
   private foot(version?: string, contract?: string): unknown {
@@ -137,10 +143,21 @@ class App extends View {
         ? html`<div class="banner" role="status"><span>The connection is lost. What you type stays here; it goes on when the server is back.</span>
             <button class="button small" @click=${() => line.retry()}>Try now</button></div>`
         : nothing}
+      ${this.asked()}
       ${trouble.value
         ? html`<div class="banner bad" role="alert"><span><strong>${trouble.value.message}</strong> ${trouble.value.hint}</span>
             <button class="button small" @click=${() => (trouble.value = null)}>Close</button></div>`
         : nothing}`;
+  }
+
+  /** Names the sessions that wait for permission and are not before one's eyes. */
+  private asked(): unknown {
+    const shown = route.value.view === "chat" ? chosenSession() : null;
+    const keys = new Set(waiting(approvals.value).map((one) => one.asked.sessionKey));
+    const others = [...keys].filter((key) => key !== shown);
+    if (others.length === 0) return nothing;
+    const links = others.slice(0, MOST_NAMED).map((key) => html` <a href=${routeTo("chat", key)}>${sessionName(tree.value.find((one) => one.key === key) ?? { key })}</a>`);
+    return html`<div class="banner" role="status"><span>Waiting for your permission:${links}${others.length > MOST_NAMED ? ` and ${others.length - MOST_NAMED} more` : nothing}</span></div>`;
   }
 
   private notLoaded(): unknown {

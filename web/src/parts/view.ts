@@ -92,6 +92,11 @@ export function sentence(text: string): unknown {
   return text.split("`").map((part, index, all) => (index % 2 === 1 && index < all.length - 1 ? html`<code>${part}</code>` : index % 2 === 1 ? `\`${part}` : part));
 }
 
+/** A pattern of commands is one piece of code; names of files stand in backticks already. */
+export function patternOf(pattern: string): unknown {
+  return pattern.includes("`") ? sentence(pattern) : html`<code>${pattern}</code>`;
+}
+
 /** What went wrong, and what to do about it. */
 export function problem(error: unknown): TemplateResult {
   const { message, hint } = explain(error);

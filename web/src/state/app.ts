@@ -2,7 +2,8 @@
 
 import { ApiError, Client, explain } from "../api/http.ts";
 import { Live, type LiveState, openSocket } from "../api/live.ts";
-import type { Agent, AgentList, GatewayEvent, LoginReply, Me, SessionTree, TreeSession } from "../api/types.ts";
+import type { Agent, AgentList, ApprovalList, GatewayEvent, LoginReply, Me, SessionTree, TreeSession } from "../api/types.ts";
+import { applyApproval, type SeenApproval, withPending } from "./approvals.ts";
 import { Keep } from "./keep.ts";
 import { readRoute, type Route } from "./route.ts";
 import { Signal } from "./signal.ts";
@@ -16,6 +17,8 @@ export const live = new Signal<LiveState>("off");
 export const route = new Signal<Route>(readRoute(location.hash));
 export const agents = new Signal<readonly Agent[]>([]);
 export const tree = new Signal<readonly TreeSession[]>([]);
+/** The questions for permission that this page saw. */
+export const approvals = new Signal<readonly SeenApproval[]>([]);
 /** Counts up when something may have been missed, or was changed elsewhere. */
 export const gaps = new Signal(0);
 /** What a screen reader is told, besides what it reads. */
@@ -57,11 +60,16 @@ line.onState = (state) => {
 line.onGap = () => {
   gaps.value += 1;
   void loadTree();
+  void loadApprovals();
 };
 line.onGatewayEvent = (happening) => {
   const { sessions, stale } = applyToTree(tree.value, happening);
   tree.value = sessions;
   if (stale) loadTreeSoon();
+  const before = approvals.value;
+  approvals.value = applyApproval(before, happening);
+  const asked = approvals.value.length > before.length ? approvals.value.at(-1)?.asked : undefined;
+  if (asked) spoken.value = `${asked.tool} asks for permission: ${asked.what}`;
   for (const listener of [...listeners]) listener(happening);
 };
 
@@ -78,6 +86,7 @@ function signedOut(why: string): void {
   client.csrf = "";
   farewell.value = me.value ? why : "";
   me.value = null;
+  approvals.value = [];
   line.stop();
 }
 
@@ -121,7 +130,7 @@ export async function signOut(): Promise<void> {
 
 async function enter(): Promise<void> {
   line.start();
-  const [listed] = await Promise.all([client.get<AgentList>("/api/agents"), loadTree()]);
+  const [listed] = await Promise.all([client.get<AgentList>("/api/agents"), loadTree(), loadApprovals()]);
   agents.value = listed.agents ?? [];
   gaps.value += 1;
 }
@@ -130,6 +139,17 @@ export async function loadTree(): Promise<void> {
   try {
     const { sessions } = await client.get<SessionTree>("/api/tree");
     tree.value = sessions ?? [];
+  } catch (error) {
+    if (error instanceof ApiError && (error.isOffline || error.status === 401)) return;
+    trouble.value = explain(error);
+  }
+}
+
+/** Asks for the questions that wait. */
+async function loadApprovals(): Promise<void> {
+  try {
+    const { pending } = await client.get<ApprovalList>("/api/approvals");
+    approvals.value = withPending(approvals.value, pending, Date.now());
   } catch (error) {
     if (error instanceof ApiError && (error.isOffline || error.status === 401)) return;
     trouble.value = explain(error);

@@ -107,8 +107,6 @@ function applyTurn(now: Conversation, event: TurnEvent, jobId: string): { next: 
           ...(event.runtimeMs === undefined ? {} : { ms: event.runtimeMs }),
         }),
       );
-    case "approval-needed":
-      return note(`\`${event.name}\` waits for permission: ${event.what ?? ""}`);
     case "retrying":
       return note(`Asking the model again: ${event.reason ?? ""}`);
     case "note":

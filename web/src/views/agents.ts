@@ -2,8 +2,8 @@
 
 import { html, nothing } from "lit";
 import { explain, query } from "../api/http.ts";
-import type { BindingList, Channels, Explanation, ListedBinding, PairingList, PairingRequest } from "../api/types.ts";
-import { Asked, empty, head, problem, View } from "../parts/view.ts";
+import type { ApprovalList, BindingList, Channels, Explanation, KeptApproval, ListedBinding, PairingList, PairingRequest } from "../api/types.ts";
+import { Asked, empty, head, patternOf, problem, View } from "../parts/view.ts";
 import { drawChannels, drawTurnedAway } from "../parts/channels.ts";
 import { drawExplanation } from "../parts/explanation.ts";
 import { agents, client, gaps, spoken } from "../state/app.ts";
@@ -29,6 +29,7 @@ class Agents extends View {
   private readonly routes = new Asked<BindingList>(this);
   private readonly channels = new Asked<Channels>(this);
   private readonly pairing = new Asked<PairingList>(this);
+  private readonly approvals = new Asked<ApprovalList>(this);
   private readonly explanation = new Asked<Explanation>(this);
   private error: unknown = null;
 
@@ -52,6 +53,7 @@ class Agents extends View {
     void this.routes.ask(() => client.get("/api/routes"));
     void this.channels.ask(() => client.get("/api/channels"));
     void this.pairing.ask(() => client.get("/api/pairing"));
+    void this.approvals.ask(() => client.get("/api/approvals"));
   }
 
   protected override render(): unknown {
@@ -63,6 +65,7 @@ class Agents extends View {
         <p class="quiet small"><code>${agent.workspace ?? ""}</code></p>
         <p class="small"><a href=${routeTo("files", agent.id)}>Files</a> · <a href=${routeTo("skills", agent.id)}>Skills</a> · <a href=${routeTo("memory", agent.id)}>Memory</a></p></li>`)}</ul></section>
       <section class="section"><h2>Who asks to talk</h2>${this.pairing.show((pairing) => this.drawPairing(pairing))}</section>
+      <section class="section"><h2>Allowed always</h2>${this.approvals.show(({ remembered }) => this.drawRemembered(remembered))}</section>
       <section class="section"><h2>Channels</h2>${this.channels.show(drawChannels)}</section>
       <section class="section"><h2>Bindings</h2>${this.routes.show(({ bindings }) => this.drawBindings(bindings ?? []))}${this.form()}</section>
       <section class="section"><h2>Turned away</h2>${this.channels.show(drawTurnedAway)}</section>`;
@@ -80,6 +83,19 @@ class Agents extends View {
       ${paired.length === 0 ? nothing : html`<h3>Let in</h3><ul class="cards">${paired.map((who) => html`<li class="card pairing">
         <p>${name(who)} ${who.owner ? html`<span class="tag">owner</span>` : nothing}</p><p class="quiet small">since ${clock(who.since)}</p>
         <p class="buttons"><button class="button small" @click=${() => this.revoke(who)}>Take back<span class="hidden"> ${who.senderId}</span></button></p></li>`)}</ul>`}`;
+  }
+
+  private drawRemembered(remembered: KeptApproval[]): unknown {
+    if (remembered.length === 0) return html`<p class="quiet">Nothing. What you answer with <em>Always</em> is listed here.</p>`;
+    return html`<ul class="cards">${remembered.map((one) => html`<li class="card approval-kept" data-approval=${one.id}>
+      <p><strong>${one.tool}</strong> ${patternOf(one.pattern)}${one.exact ? html` <span class="tag">exactly this</span>` : nothing}</p>
+      <p class="quiet small">for <code>${one.agentId}</code> since ${clock(one.allowedAt)}</p>
+      <p class="buttons"><button class="button small" @click=${() => this.forget(one)}>Revoke<span class="hidden"> ${one.pattern}</span></button></p></li>`)}</ul>`;
+  }
+
+  private async forget(one: KeptApproval): Promise<void> {
+    await this.change("/api/approvals/revoke", { id: one.id });
+    spoken.value = `${one.pattern} is asked about again.`;
   }
 
   private drawBindings(bindings: ListedBinding[]): unknown {

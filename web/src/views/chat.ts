@@ -5,10 +5,12 @@ import { repeat } from "lit/directives/repeat.js";
 import { ApiError, explain, path, query } from "../api/http.ts";
 import type { Accepted, SessionShown } from "../api/types.ts";
 import "../parts/composer.ts";
+import { drawApproval } from "../parts/approval.ts";
 import { drawEntries, drawPending } from "../parts/entry.ts";
 import { pickSession } from "../parts/pick.ts";
 import { Asked, empty, head, sentence, View } from "../parts/view.ts";
-import { chosenSession, client, defaultAgent, drafts, gaps, hear, route, spoken, tree } from "../state/app.ts";
+import { approvals, chosenSession, client, defaultAgent, drafts, gaps, hear, route, spoken, tree } from "../state/app.ts";
+import { waiting } from "../state/approvals.ts";
 import { afterGap, apply, type Conversation, EMPTY, type Pending, withHistory, withoutPending, withPending } from "../state/conversation.ts";
 import { readEntries } from "../state/entries.ts";
 import { routeTo } from "../state/route.ts";
@@ -29,7 +31,7 @@ class Chat extends View {
 
   constructor() {
     super();
-    this.watch(tree);
+    this.watch(tree, approvals);
     this.while(() => route.subscribe(() => this.choose()));
     this.while(() => gaps.subscribe(() => {
       this.now = afterGap(this.now);
@@ -141,6 +143,8 @@ class Chat extends View {
     const about = tree.value.find((session) => session.key === this.key);
     const shown = this.session.value;
     const said = [...entries, ...live];
+    const asked = approvals.value.filter((one) => one.asked.sessionKey === this.key);
+    const waits = waiting(asked).length > 0;
     const drawn = drawEntries(said);
     const nothingThere = this.session.value !== undefined && entries.length + live.length + pending.length === 0;
     return html`
@@ -154,7 +158,8 @@ class Chat extends View {
       <div class="log" role="log" aria-live="off" aria-label="Conversation" aria-busy=${running}>
         ${repeat(drawn, (_, index) => said[index]?.id, (entry) => entry)}
         ${repeat(pending, (message) => message.key, (message) => drawPending(message, () => void this.send(message), () => this.drop(message)))}
-        ${running && !live.some((entry) => entry.growing) ? html`<p class="working"><span class="pulse" aria-hidden="true"></span>Working …</p>` : nothing}
+        ${running && !waits && !live.some((entry) => entry.growing) ? html`<p class="working"><span class="pulse" aria-hidden="true"></span>Working …</p>` : nothing}
+        ${repeat(asked, (one) => one.asked.id, drawApproval)}
         ${notes.map((note) => html`<p class="turn-note" data-kind=${note.kind}>${sentence(note.text)}</p>`)}
       </div>
       <chitin-composer .session=${this.key} .running=${running} .waiting=${this.now.waiting} .submit=${this.submit} .stop=${this.stop}></chitin-composer>`;

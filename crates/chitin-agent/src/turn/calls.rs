@@ -19,6 +19,7 @@ use chitin_tools::{
 use futures_util::future::{BoxFuture, join_all};
 use std::sync::Arc;
 use std::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 /// How many tools run side by side.
@@ -158,12 +159,13 @@ impl Running<'_> {
             max_output_bytes: MAX_OUTPUT,
             progress: &progress,
             approver: &Telling {
-                approver: &*parts.approver,
+                approver: &*self.identity.approver,
                 approvals: &parts.approvals,
                 session_key: &self.identity.session_key,
                 answers_guest: self.identity.guest.is_some(),
                 sink,
                 call_id: &call.id,
+                cancel: &self.cancel,
             },
         };
         tokio::select! {
@@ -236,6 +238,7 @@ struct Telling<'a> {
     answers_guest: bool,
     sink: &'a EventSink,
     call_id: &'a str,
+    cancel: &'a CancellationToken,
 }
 
 impl Approver for Telling<'_> {
@@ -264,7 +267,12 @@ impl Approver for Telling<'_> {
                     what: request.what.to_owned(),
                 })
                 .await;
-            let answer = self.approver.ask(request).await;
+            let answer = tokio::select! {
+                biased;
+                // Whoever asks takes the question back when this is dropped.
+                () = self.cancel.cancelled() => Approval::Denied(Some("the turn was stopped".to_owned())),
+                answer = self.approver.ask(request) => answer,
+            };
             if let Err(error) = blocking(|| self.approvals.keep(&request, &answer)) {
                 self.sink.note(&error).await;
             }

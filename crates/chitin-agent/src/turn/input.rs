@@ -7,7 +7,9 @@ use crate::origins;
 use crate::source::Occasion;
 use chitin_protocol::message::{Block, Content, Extra, ImageBlock, Message, UserMessage};
 use chitin_protocol::origin::{Origin, add_origins};
+use chitin_tools::Approver;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The input of a turn.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +37,18 @@ pub struct TurnInput {
     pub origin: MessageOrigin,
     /// Where texts in the message come from that are not the owner's. Pictures and guests' messages count by themselves.
     pub origins: Vec<Origin>,
+    /// Who is asked for permission in this turn. By default whoever decides for the agent.
+    pub approver: Option<TurnApprover>,
+}
+
+/// Who is asked for permission in one turn.
+#[derive(Clone)]
+pub struct TurnApprover(pub Arc<dyn Approver>);
+
+impl std::fmt::Debug for TurnApprover {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TurnApprover").finish_non_exhaustive()
+    }
 }
 
 /// Who keeps the message safe until the turn is over.

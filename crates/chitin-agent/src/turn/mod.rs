@@ -32,7 +32,7 @@ mod writing;
 pub use conversation::{HistoryInputs, HistoryOptions, NextRequest, SentHistory, next_request};
 pub use dry::DryRun;
 pub use event_sink::Events;
-pub use input::{Durability, TurnInput};
+pub use input::{Durability, TurnApprover, TurnInput};
 pub use outcome::{TurnError, TurnReport};
 pub use parts::{ModelCandidate, NoApprover, Parts, PriceOf, ResetAsk, TurnEnvironment};
 pub(crate) use running::Running;

@@ -8,7 +8,7 @@ use super::resume::Resumed;
 use super::session::SessionHandle;
 use super::untrusted::TurnOrigins;
 use super::writing::TurnCheckpoint;
-use super::{Agent, Durability, ModelCandidate, ResetAsk, TurnError, TurnInput};
+use super::{Agent, Durability, ModelCandidate, ResetAsk, TurnApprover, TurnError, TurnInput};
 use crate::blocking;
 use crate::engine::SessionRef;
 use crate::journal::Journal;
@@ -19,7 +19,7 @@ use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Message};
 use chitin_protocol::transcript::TranscriptEntry;
 use chitin_store::Begin;
-use chitin_tools::GuestRights;
+use chitin_tools::{Approver, GuestRights};
 use chitin_workspace::adapter::LazyDefinition;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,6 +54,8 @@ pub(crate) struct TurnIdentity {
     pub(crate) definition: LazyDefinition,
     /// What its tools may do, if it answers a guest.
     pub(crate) guest: Option<GuestRights>,
+    /// Who is asked for permission.
+    pub(crate) approver: Arc<dyn Approver>,
 }
 
 /// The session's file, and what this turn has written to it.
@@ -231,6 +233,10 @@ impl<'a> Running<'a> {
                 channel: input.occasion.channel.clone(),
                 definition,
                 guest,
+                approver: match &input.approver {
+                    Some(TurnApprover(approver)) => Arc::clone(approver),
+                    None => Arc::clone(&parts.approver),
+                },
             },
             cancel,
             sink,

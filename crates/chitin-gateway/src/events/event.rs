@@ -1,5 +1,6 @@
 //! What listeners are told: one event, and its kind.
 
+use crate::approvals::{PendingApproval, ResolvedApproval};
 use crate::jobs::JobOutcome;
 use chitin_protocol::event::TurnEvent;
 use schemars::JsonSchema;
@@ -70,6 +71,16 @@ pub enum EventKind {
     Spawned {
         /// The session of the run.
         child: String,
+    },
+    /// Its turn waits for permission.
+    ApprovalRequested {
+        /// The question.
+        approval: Box<PendingApproval>,
+    },
+    /// A question of its turn was answered, or needs no answer any more.
+    ApprovalResolved {
+        /// What became of it.
+        approval: ResolvedApproval,
     },
     /// It is over.
     Finished {

@@ -152,7 +152,9 @@ async fn end_of(events: &mut Subscription) -> Option<JobOutcome> {
             | EventKind::Delivered { .. }
             | EventKind::NotDelivered { .. }
             | EventKind::Merged { .. }
-            | EventKind::Spawned { .. } => {}
+            | EventKind::Spawned { .. }
+            | EventKind::ApprovalRequested { .. }
+            | EventKind::ApprovalResolved { .. } => {}
         }
     }
     None

@@ -51,8 +51,8 @@ impl Inner {
     }
 
     pub(crate) async fn input(
-        &self,
-        job: &Job,
+        self: &Arc<Self>,
+        job: &Arc<Job>,
         steering: Steering,
         reader: Option<&str>,
     ) -> TurnInput {
@@ -107,6 +107,7 @@ impl Inner {
             },
             origin: origin(job),
             origins,
+            approver: self.approver_of(job),
         }
     }
 

@@ -37,6 +37,9 @@ pub struct ServeSettings {
     /// How long turns may go on after it was told to end, in seconds; left out, 30.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_seconds: Option<u32>,
+    /// How long a tool waits for the owner's permission, in seconds; left out, 600. Then it is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_seconds: Option<u32>,
     /// A directory that is a surface: files in, files out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<String>,

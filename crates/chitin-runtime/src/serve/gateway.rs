@@ -3,6 +3,7 @@
 use crate::channels::{ChannelSet, shut_out};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{AgentTarget, Configuration, Host, Notes, ServeHost, SystemClock};
+use chitin_gateway::approvals::ApprovalOptions;
 use chitin_gateway::cron::CronFile;
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::route::Routing;
@@ -14,9 +15,13 @@ use chitin_workspace::extensions::lookalike;
 use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How many jobs may be open at once, when nobody says.
 const OPEN_JOBS: usize = 10_000;
+
+/// How long a question for permission waits, in seconds, when nobody says.
+const APPROVAL_SECONDS: u64 = 600;
 
 /// What a caller wants served.
 #[derive(Default)]
@@ -105,6 +110,12 @@ impl ServedGateway {
             zone: host.zone(),
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
             note: notes.sink(),
+        });
+        let seconds = configuration.server.approval_seconds;
+        let secrets = host.secrets.clone();
+        gateway.ask_for_approvals(ApprovalOptions {
+            timeout: Duration::from_secs(seconds.map_or(APPROVAL_SECONDS, u64::from)),
+            redact: Arc::new(move |text| secrets.redact(text)),
         });
         gateway.keep_schedules(CronFile::new(state));
         gateway.offer_tools(tools::offers(&gateway));

@@ -5,6 +5,7 @@ mod address;
 mod gateway;
 #[cfg(feature = "serve")]
 mod logins;
+mod published;
 #[cfg(feature = "serve")]
 mod settings;
 mod telemetry;
@@ -16,6 +17,7 @@ pub use address::listen_address;
 pub use gateway::{ServeRequest, ServedGateway};
 #[cfg(feature = "serve")]
 pub use logins::LoginFile;
+pub use published::PublishedAddress;
 #[cfg(feature = "serve")]
 pub use settings::server_settings;
 pub use telemetry::Telemetry;

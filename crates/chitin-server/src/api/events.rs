@@ -30,7 +30,14 @@ pub(crate) fn events(shared: &Shared, query: &Query) -> Result<Response<Body>, A
         return Err(ApiError::missing("There is no such open job.")
             .hint("The reply of a finished job is in its session."));
     }
-    Ok(stream(
-        Feed::new(shared, subscription, until, room).stream(),
-    ))
+    let answering = match query.get("answers") {
+        None => None,
+        Some("approvals") => shared.gateway.answers_approvals(topic),
+        Some(_) => {
+            let message = "The only thing to answer is `approvals`.";
+            return Err(ApiError::bad(message).param("answers"));
+        }
+    };
+    let feed = Feed::new(shared, subscription, until, room).answering(answering);
+    Ok(stream(feed.stream()))
 }

@@ -1,5 +1,6 @@
 //! Our own endpoints.
 
+mod approvals;
 mod changes;
 mod channels;
 mod earlier;
@@ -11,6 +12,10 @@ mod status;
 mod tree;
 mod workspace;
 
+pub(crate) use approvals::{
+    AnswerApproval, ApprovalConflict, ApprovalList, RevokeApproval, answer_approval, approvals,
+    revoke_approval,
+};
 pub(crate) use changes::{UndoTurn, changes, turn_changes, undo, undo_preview};
 pub(crate) use channels::{
     BindingList, ChannelList, PairingCodeRequest, PairingList, Readiness, RevokeRequest, accounts,

@@ -16,8 +16,8 @@ const SCHEMAS: &str = "/components/schemas";
 /// Where it has its responses.
 const RESPONSES: &str = "/components/responses";
 /// The statuses of failed requests.
-const FAILURES: [u16; 16] = [
-    400, 401, 403, 404, 408, 409, 411, 413, 415, 426, 429, 500, 501, 502, 503, 504,
+const FAILURES: [u16; 17] = [
+    400, 401, 403, 404, 408, 409, 410, 411, 413, 415, 426, 429, 500, 501, 502, 503, 504,
 ];
 
 /// Collects the schemas of the types that operations name.

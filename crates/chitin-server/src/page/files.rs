@@ -22,7 +22,6 @@ pub(crate) const FILES: &[File] = files! {
     "/assets/app.css" => "assets/app.css",
     "/assets/app.js" => "assets/app.js",
     "/assets/changes.js" => "assets/changes.js",
-    "/assets/compare.js" => "assets/compare.js",
     "/assets/files.js" => "assets/files.js",
     "/assets/lens.js" => "assets/lens.js",
     "/assets/memory.js" => "assets/memory.js",

@@ -35,6 +35,9 @@ pub(crate) enum SocketCommand {
         /// Which events.
         #[serde(flatten)]
         topic: SocketTopic,
+        /// Whether this client can answer questions for permission. They are asked as long as somebody listens who can.
+        #[serde(default)]
+        answers: bool,
     },
     /// Ends a subscription.
     Unsubscribe {

@@ -1,5 +1,6 @@
 //! What one client listens to.
 
+use chitin_gateway::approvals::Answering;
 use chitin_gateway::{ListenerEvent, Subscription, Topic};
 use futures_util::stream::{BoxStream, SelectAll};
 use futures_util::{StreamExt, stream};
@@ -15,6 +16,8 @@ pub(super) struct Listening {
     pub(super) streams: SelectAll<BoxStream<'static, (Topic, ListenerEvent)>>,
     /// Dropped, a topic's stream ends.
     pub(super) topics: HashMap<Topic, DropGuard>,
+    /// The topics whose questions for permission the client can answer.
+    answering: HashMap<Topic, Answering>,
     told: HashSet<u64>,
     order: VecDeque<u64>,
 }
@@ -34,7 +37,13 @@ impl Listening {
         self.topics.insert(topic.clone(), end.drop_guard());
     }
 
+    pub(super) fn answer(&mut self, topic: Topic, answering: Option<Answering>) {
+        self.answering
+            .extend(answering.map(|answering| (topic, answering)));
+    }
+
     pub(super) fn forget(&mut self, topic: &Topic) {
+        self.answering.remove(topic);
         self.topics.remove(topic);
     }
 

@@ -270,7 +270,7 @@ impl Talk {
                 idempotency_key,
                 message,
             } => (id, self.message(*message, idempotency_key).await),
-            SocketCommand::Subscribe { id, topic } => (id, self.subscribe(topic)),
+            SocketCommand::Subscribe { id, topic, answers } => (id, self.subscribe(topic, answers)),
             SocketCommand::Unsubscribe { id, topic } => {
                 let topic = self.topic(topic);
                 let done = topic.map(|topic| {
@@ -328,7 +328,11 @@ impl Talk {
         Ok(SocketBody::Accepted(accepted))
     }
 
-    fn subscribe(&mut self, wanted: SocketTopic) -> Result<SocketBody<'static>, ApiError> {
+    fn subscribe(
+        &mut self,
+        wanted: SocketTopic,
+        answers: bool,
+    ) -> Result<SocketBody<'static>, ApiError> {
         let topic = self.topic(wanted)?;
         self.listen(&topic)?;
         if let Topic::Job(job) = &topic
@@ -336,6 +340,10 @@ impl Talk {
         {
             self.listening.forget(&topic);
             return Err(ApiError::missing("There is no such open job."));
+        }
+        if answers {
+            let answering = self.shared.gateway.answers_approvals(topic.clone());
+            self.listening.answer(topic, answering);
         }
         Ok(SocketBody::Subscribed)
     }

@@ -1,6 +1,8 @@
 //! The gate: rules, and somebody who is asked.
 
+use super::harm::harm;
 use super::rules::{ApprovalRules, CommandDecision, Held};
+use super::wider::pattern_of;
 use crate::tool::{Approval, ApprovalRequest, Approver};
 use chitin_protocol::settings::ApprovalSetting;
 use std::collections::BTreeMap;
@@ -28,8 +30,9 @@ pub struct Question<'a> {
     pub workdir: Option<&'a str>,
     /// Whether a sandbox holds it.
     pub held: Held,
-    /// Tells whether there is a file, by a path relative to where the command would run.
-    pub exists: &'a (dyn Fn(&str) -> bool + Send + Sync),
+    /// Tells whether there is a file whose content could not be brought back if the command replaced it, by a path relative to where
+    /// the command would run.
+    pub at_stake: &'a (dyn Fn(&str) -> bool + Send + Sync),
 }
 
 impl Gate {
@@ -55,21 +58,32 @@ impl Gate {
             environment,
             workdir,
             held,
-            exists,
+            at_stake,
         } = question;
         let why = match self.rules.decide(command, environment, held) {
-            CommandDecision::Allow => match self.rules.harm(command, environment, exists) {
+            CommandDecision::Allow => match self.rules.harm(command, environment, at_stake) {
                 Some(harm) if approver.is_there() => harm,
                 Some(_) | None => return Ok(()),
             },
             CommandDecision::Deny(why) => return Err(format!("The command was not run. {why}")),
-            CommandDecision::Ask(why) => why,
+            // What the command does says more than why it is asked about.
+            CommandDecision::Ask(why) => match harm(command, at_stake) {
+                Some(harm) => format!("{why} {harm}"),
+                None => why,
+            },
         };
         let every_time = self.rules.approvals == Some(ApprovalSetting::AlwaysAsk);
         let what = shown(command, environment, workdir);
         // What is shown cut short would stand for other commands as well.
         let exact = format!("={what}");
-        let pattern = Some(exact.as_str()).filter(|_| !every_time && command.len() < SHOWN / 2);
+        let is_plain = environment.is_empty() && workdir.is_none() && held == Held::Firmly;
+        let kind = if is_plain {
+            pattern_of(command, at_stake)
+        } else {
+            None
+        };
+        let pattern = Some(kind.as_deref().unwrap_or(&exact))
+            .filter(|_| !every_time && command.len() < SHOWN / 2);
         let request = ApprovalRequest {
             session_key: "",
             tool,
@@ -77,7 +91,7 @@ impl Gate {
             why: &why,
             diff: None,
             pattern,
-            covered_by: &|pattern| pattern == exact,
+            covered_by: &|pattern| pattern == exact || kind.as_deref() == Some(pattern),
         };
         match approver.ask(request).await {
             Approval::Once | Approval::Session | Approval::Always => Ok(()),

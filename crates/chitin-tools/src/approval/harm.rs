@@ -2,6 +2,7 @@
 //!
 //! These rules look at words and so can be got around; the wall is the [sandbox](crate::sandbox). They are for honest mistakes.
 
+use super::overwrite::{Target, is_harmless, targets};
 use super::rules::{INTERPRETERS, RUNNERS, by_bare_name};
 use super::shell::{Word, split};
 
@@ -30,7 +31,7 @@ const fn rule(
     }
 }
 
-const RULES: [Rule; 34] = [
+const RULES: [Rule; 32] = [
     rule(
         "rm",
         &[&["-r", "-R", "--recursive"]],
@@ -42,8 +43,6 @@ const RULES: [Rule; 34] = [
         "deletes whatever a pattern or variable stands for",
     ),
     rule("shred", &[], "overwrites files"),
-    rule("truncate", &[], "cuts off what files hold"),
-    rule("dd", &[], "overwrites files or disks"),
     rule("wipefs", &[], "makes a disk unreadable"),
     rule("fdisk", &[], "changes how a disk is divided"),
     rule("sfdisk", &[], "changes how a disk is divided"),
@@ -151,18 +150,21 @@ const RULES: [Rule; 34] = [
     rule("kubectl", &[&["delete"]], "deletes resources"),
 ];
 
-/// Says what a command line destroys, in a sentence; nothing where it does not seem to. `exists` tells whether there is a file.
-pub(super) fn harm(command: &str, exists: &dyn Fn(&str) -> bool) -> Option<String> {
+/// Says what a command line destroys, in a sentence; nothing where it does not seem to. `at_stake` tells whether there is a file whose
+/// content nobody could bring back.
+pub(super) fn harm(command: &str, at_stake: &dyn Fn(&str) -> bool) -> Option<String> {
     let overwritten = || {
         let target = truncated_files(command)
             .into_iter()
-            .find(|file| exists(file))?;
-        Some(format!("`> {target}` replaces all that the file holds."))
+            .find(|file| !is_harmless(file) && at_stake(file))?;
+        Some(format!(
+            "`> {target}` replaces all that the file holds, and undo does not cover it."
+        ))
     };
-    harm_of(command, 0).or_else(overwritten)
+    harm_of(command, at_stake, 0).or_else(overwritten)
 }
 
-fn harm_of(command: &str, depth: usize) -> Option<String> {
+fn harm_of(command: &str, at_stake: &dyn Fn(&str) -> bool, depth: usize) -> Option<String> {
     if depth > DEEPEST {
         return None;
     }
@@ -172,16 +174,16 @@ fn harm_of(command: &str, depth: usize) -> Option<String> {
     };
     commands
         .iter()
-        .find_map(|words| harm_of_words(words, depth))
+        .find_map(|words| harm_of_words(words, at_stake, depth))
 }
 
-fn harm_of_words(words: &[Word], depth: usize) -> Option<String> {
+fn harm_of_words(words: &[Word], at_stake: &dyn Fn(&str) -> bool, depth: usize) -> Option<String> {
     let words = by_bare_name(words);
     let Some((Word::Exact(program), arguments)) = words.split_first() else {
         return None;
     };
     if program.contains('=') {
-        return harm_of_words(arguments, depth);
+        return harm_of_words(arguments, at_stake, depth);
     }
     if program.starts_with("mkfs") {
         return Some(format!(
@@ -194,11 +196,15 @@ fn harm_of_words(words: &[Word], depth: usize) -> Option<String> {
     if let Some(rule) = found.filter(|_| !only_asks(program, arguments)) {
         return Some(format!("`{program}` here {}.", rule.does));
     }
+    if let Some(over) = written_over(program, arguments, at_stake) {
+        return Some(over);
+    }
     if depth >= DEEPEST {
         return None;
     }
     if RUNNERS.contains(&program.as_str()) {
-        let rest = (0..arguments.len()).find_map(|at| harm_of_words(&arguments[at..], depth + 1));
+        let rest = (0..arguments.len())
+            .find_map(|at| harm_of_words(&arguments[at..], at_stake, depth + 1));
         if rest.is_some() {
             return rest;
         }
@@ -208,9 +214,29 @@ fn harm_of_words(words: &[Word], depth: usize) -> Option<String> {
             Word::Exact(text) if text.contains(' ') => Some(text),
             Word::Exact(_) | Word::Open => None,
         });
-        return texts.into_iter().find_map(|text| harm_of(text, depth + 1));
+        return texts
+            .into_iter()
+            .find_map(|text| harm_of(text, at_stake, depth + 1));
     }
     None
+}
+
+/// Says which file a call writes over that could not be brought back.
+fn written_over(
+    program: &str,
+    arguments: &[Word],
+    at_stake: &dyn Fn(&str) -> bool,
+) -> Option<String> {
+    let targets = targets(program, arguments);
+    targets.into_iter().find_map(|target| match target {
+        Target::File(path) if !is_harmless(&path) && at_stake(&path) => Some(format!(
+            "`{program}` here replaces what `{path}` holds, and undo does not cover it."
+        )),
+        Target::File(_) => None,
+        Target::Unclear => Some(format!(
+            "`{program}` here replaces what files hold, and its words do not say which."
+        )),
+    })
 }
 
 /// Tells whether a call only looks: `kill -0`, `kill -l`, or help.
@@ -317,7 +343,7 @@ fn truncated_files(command: &str) -> Vec<String> {
                     let rest = rest.trim_start_matches([' ', '\t']);
                     let end = rest.find([' ', '\t', '\n', ';', '|', '&', '<', '>', ')']);
                     let file = rest[..end.unwrap_or(rest.len())].trim_matches(['"', '\'']);
-                    if !file.is_empty() && !file.starts_with("/dev/") {
+                    if !file.is_empty() {
                         found.push(file.to_owned());
                     }
                 }
@@ -334,7 +360,11 @@ mod tests {
     use super::harm;
 
     fn is_harmful(command: &str) -> bool {
-        harm(command, &|file| file == "there.txt").is_some()
+        let at_stake = |file: &str| {
+            let file = file.trim_start_matches("./");
+            matches!(file, "there.txt" | "/dev/sdb")
+        };
+        harm(command, &at_stake).is_some()
     }
 
     #[test]
@@ -365,13 +395,25 @@ mod tests {
             "git checkout -- .",
             "git branch -D topic",
             "git stash drop",
-            "dd if=a of=b",
+            "dd if=a of=there.txt",
+            "dd if=a of=/dev/sdb",
+            "mv new.txt there.txt",
+            "cp -f new.txt there.txt",
+            "cp a/there.txt .",
+            "make | tee there.txt",
+            "make | sudo tee there.txt",
+            "sed -i s/a/b/ there.txt",
+            "sed -i s/a/b/ *.md",
+            "find . -name x -exec sed -i s/a/b/ {} +",
+            "ls | xargs sed -i s/a/b/",
+            "sh -c 'cp new.txt there.txt'",
+            "echo x > /dev/sdb",
             "mkfs.ext4 /dev/sdb",
             "chmod -R 777 .",
             "chown -R me .",
             "kill 42",
             "pkill node",
-            "truncate -s 0 x",
+            "truncate -s 0 there.txt",
             "echo x > there.txt",
             "echo x >there.txt",
             "echo x >| there.txt",
@@ -388,6 +430,16 @@ mod tests {
             "ls -R",
             "ls -la > new.txt",
             "echo x >> there.txt",
+            "mv there.txt new.txt",
+            "cp there.txt new.txt",
+            "mv -n new.txt there.txt",
+            "make | tee -a there.txt",
+            "make | tee new.txt",
+            "sed -i.bak s/a/b/ there.txt",
+            "sed -i s/a/b/ covered.txt",
+            "dd if=there.txt of=new.txt",
+            "truncate -s 0 covered.txt",
+            "make 2> /dev/null",
             "make 2>&1",
             "make > /dev/null",
             "cargo test",

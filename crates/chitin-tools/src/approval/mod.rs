@@ -8,10 +8,12 @@ mod compat;
 mod gate;
 mod harm;
 mod indirect;
+mod overwrite;
 mod pattern;
 mod remembered;
 mod rules;
 mod shell;
+mod wider;
 
 pub use gate::{Gate, Question};
 pub use pattern::CommandPattern;

@@ -149,12 +149,12 @@ impl ApprovalRules {
         &self,
         command: &str,
         environment: &BTreeMap<String, String>,
-        exists: &dyn Fn(&str) -> bool,
+        at_stake: &dyn Fn(&str) -> bool,
     ) -> Option<String> {
         if self.approvals.is_some() || self.allowed(split(command).as_ref().ok(), environment) {
             return None;
         }
-        harm(command, exists)
+        harm(command, at_stake)
     }
 
     fn allowed(&self, script: Option<&Script>, environment: &BTreeMap<String, String>) -> bool {

@@ -8,7 +8,7 @@ mod output;
 mod tool;
 
 pub use output::{Collector, Excerpt};
-pub use tool::{ExecLimits, ExecTool};
+pub use tool::{ExecLimits, ExecTool, UndoCovers};
 
 pub(crate) use ending::{describe, details};
 

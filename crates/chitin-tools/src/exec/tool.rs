@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,7 +106,11 @@ pub struct ExecTool {
     jobs: Option<Arc<Jobs>>,
     redact: Redact,
     limits: ExecLimits,
+    undo: Option<UndoCovers>,
 }
+
+/// Tells whether undo brings back what a file holds, by its real path.
+pub type UndoCovers = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 impl std::fmt::Debug for ExecTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -137,7 +142,21 @@ impl ExecTool {
             jobs,
             redact,
             limits,
+            undo: None,
         }
+    }
+
+    /// Says which files can be brought back after a command wrote over them.
+    #[must_use]
+    pub fn with_undo(mut self, covers: UndoCovers) -> Self {
+        self.undo = Some(covers);
+        self
+    }
+
+    /// Tells whether there is a file at a path whose content would be lost if a command replaced it.
+    fn is_at_stake(&self, path: &Path) -> bool {
+        let found = self.sandbox.file_at(path);
+        found.is_some_and(|real| self.undo.as_ref().is_none_or(|covers| !covers(&real)))
     }
 
     /// Finds out what holds commands, away from this thread: the first time takes a moment.
@@ -318,7 +337,7 @@ impl TypedTool for ExecTool {
             } else {
                 Held::Not
             },
-            exists: &|file| chitin_guard::exists(&workdir.join(file)),
+            at_stake: &|file| self.is_at_stake(&workdir.join(file)),
         };
         if let Err(why) = self.gate.admit(question, context.approver).await {
             return Ok(ToolOutcome::error(why)

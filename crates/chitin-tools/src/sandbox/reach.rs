@@ -153,6 +153,15 @@ impl Sandbox {
         Ok(found)
     }
 
+    /// Returns where the file at a path really lies; nothing if there is none, or a directory.
+    pub(crate) fn file_at(&self, path: &Path) -> Option<PathBuf> {
+        let found = fs::resolved(path).ok()?;
+        match fs::kind(&found)? {
+            fs::FsEntryKind::Directory => None,
+            fs::FsEntryKind::Other => Some(found),
+        }
+    }
+
     /// Finds a program that runs outside of the sandbox: nothing that commands can write to stands in for it. A path is the user's own
     /// choice and stays as it is.
     fn outside_program(&self, prepared: &Prepared, name: &str) -> Result<String, SandboxRefusal> {

@@ -405,7 +405,7 @@ async fn somebody_is_asked_and_the_answer_counts() {
         environment: &environment,
         workdir: None,
         held: Held::Firmly,
-        exists: &|_| false,
+        at_stake: &|_| false,
     };
     let admit = async |command| gate.admit(question(command), &answers).await;
     assert!(admit("ls").await.is_ok());
@@ -444,7 +444,7 @@ async fn always_asking_offers_no_answer_for_good() {
         environment: &environment,
         workdir: None,
         held: Held::Firmly,
-        exists: &|_| false,
+        at_stake: &|_| false,
     };
     let patterns = Patterns(Mutex::default());
     for approvals in [ApprovalSetting::AlwaysAsk, ApprovalSetting::Ask] {
@@ -455,5 +455,92 @@ async fn always_asking_offers_no_answer_for_good() {
     assert!(
         patterns[0].is_none() && patterns[1].is_some(),
         "{patterns:?}"
+    );
+}
+
+/// Says that it is remembered for good, and what.
+struct Remembers(Mutex<Vec<String>>);
+
+impl Approver for Remembers {
+    fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {
+        let mut allowed = self.0.lock().unwrap();
+        let answer = if allowed.iter().any(|pattern| (request.covered_by)(pattern)) {
+            Approval::Once
+        } else {
+            allowed.extend(request.pattern.map(str::to_owned));
+            Approval::Always
+        };
+        async move { answer }.boxed()
+    }
+}
+
+#[tokio::test]
+async fn an_answer_for_good_covers_a_kind_of_command_only_where_its_words_are_plain() {
+    let gate = Gate::new(rules(Some(ApprovalSetting::Ask), &[], &[]));
+    let allowed = Remembers(Mutex::default());
+    let nothing = BTreeMap::new();
+    let set = BTreeMap::from([("X".to_owned(), "1".to_owned())]);
+    let plain = Question {
+        tool: "exec",
+        command: "npm run build",
+        environment: &nothing,
+        workdir: None,
+        held: Held::Firmly,
+        at_stake: &|_| false,
+    };
+    let of = |command| Question { command, ..plain };
+    for (question, remembered) in [
+        (of("npm run build"), vec!["npm run *"]),
+        // The same kind: nothing more is remembered.
+        (of("npm run test -- --watch"), vec![]),
+        (of("npm run build && rm x"), vec!["=npm run build && rm x"]),
+        (of("npm install x"), vec!["=npm install x"]),
+        (
+            Question {
+                environment: &set,
+                ..plain
+            },
+            vec!["=X=1 npm run build"],
+        ),
+        (
+            Question {
+                workdir: Some("sub"),
+                ..plain
+            },
+            vec!["=npm run build  (in sub)"],
+        ),
+        // Without a sandbox only what was seen is allowed.
+        (
+            Question {
+                held: Held::Not,
+                ..plain
+            },
+            vec!["=npm run build"],
+        ),
+    ] {
+        let before = allowed.0.lock().unwrap().len();
+        let command = question.command;
+        assert!(gate.admit(question, &allowed).await.is_ok(), "{command}");
+        assert_eq!(allowed.0.lock().unwrap()[before..], remembered, "{command}");
+    }
+}
+
+#[tokio::test]
+async fn who_is_asked_by_rule_reads_what_the_command_does_as_well() {
+    let gate = Gate::new(rules(Some(ApprovalSetting::Ask), &[], &[]));
+    let answers = Answers(Mutex::new(vec![Approval::Once]), Mutex::default());
+    let question = Question {
+        tool: "exec",
+        command: "rm -r logs",
+        environment: &BTreeMap::new(),
+        workdir: None,
+        held: Held::Firmly,
+        at_stake: &|_| false,
+    };
+    assert!(gate.admit(question, &answers).await.is_ok());
+    let asked = answers.1.lock().unwrap().clone();
+    assert!(
+        asked[0].contains("`exec.allow`") && asked[0].contains("deletes directories"),
+        "{asked:?}"
     );
 }

@@ -9,8 +9,8 @@ use crate::serve::{Notifier, restart};
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::{AgentHost, Gateway, Surfaces};
 use chitin_runtime::serve::{
-    LoginFile, ServeRequest, ServedGateway, ServedWorkspaces, Telemetry, Token, server_settings,
-    token,
+    LoginFile, PublishedAddress, ServeRequest, ServedGateway, ServedWorkspaces, Telemetry, Token,
+    server_settings, token,
 };
 use chitin_runtime::{Configuration, Host, Notes, Setup, chitin_home};
 use chitin_server::{Attached, Server, ServerSettings, WebSurface};
@@ -185,6 +185,7 @@ impl Args {
             resumed,
             heartbeats,
         } = ServedGateway::open(host, configuration, state, self.request(), &notes)?;
+        let _published = PublishedAddress::new(state, bound.address())?;
         // Before anybody knows that it is there: a signal that nobody listens for ends the process.
         let (mut first, second) = (Signals::new()?, Signals::new()?);
         let workspaces = ServedWorkspaces::new(&agents, host);

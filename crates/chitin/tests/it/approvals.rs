@@ -54,8 +54,14 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn run(talk: &Talk, words: &str) -> Self {
+        let workspace = talk.env.workspace();
+        Self::start(talk, &format!("run '{}' -m '{words}'", workspace.display()))
+    }
+
+    /// The same for another command.
+    fn start(talk: &Talk, arguments: &str) -> Self {
         let (program, workspace) = (env!("CARGO_BIN_EXE_chitin"), talk.env.workspace());
-        let line = format!("'{program}' run '{}' -m '{words}'", workspace.display());
+        let line = format!("'{program}' {arguments}");
         let mut process = Command::new("script")
             .args(["-qefc", &line, "/dev/null"])
             .current_dir(talk.env.path())
@@ -96,11 +102,31 @@ impl Terminal {
         }
     }
 
+    /// Waits for the end; returns all that was shown.
+    fn end(mut self) -> String {
+        self.process.wait().unwrap();
+        // The last words may still be on their way.
+        let mut shown = self.shown.lock().unwrap().clone();
+        loop {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = self.shown.lock().unwrap().clone();
+            if now == shown {
+                return shown;
+            }
+            shown = now;
+        }
+    }
+
     /// Answers a question, and waits for the end.
-    pub(crate) fn answer(mut self, line: &str) -> String {
-        self.wait_for(QUESTION);
+    pub(crate) fn answer(self, line: &str) -> String {
+        self.answer_to(QUESTION, line, "Well.")
+    }
+
+    /// Answers a question that ends so, and waits for words.
+    fn answer_to(mut self, question: &str, line: &str, until: &str) -> String {
+        self.wait_for(question);
         writeln!(self.keys, "{line}").unwrap();
-        self.wait_for("Well.");
+        self.wait_for(until);
         drop(self.keys);
         self.process.wait().unwrap();
         self.shown.lock().unwrap().clone()
@@ -318,11 +344,148 @@ fn a_command_that_destroys_is_asked_about_at_a_terminal() {
         said.contains("the user denied it and said: keep the logs"),
         "{said}"
     );
+}
 
-    // What overwrites a file is one; the same words for a new file are not.
+#[test]
+fn a_file_that_undo_cannot_bring_back_is_not_replaced_unasked() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    let commands = |command: &str| json!([call("exec", json!({"command": command}))]);
+    let asked = |talk: &Talk| {
+        let shown = Terminal::run(talk, "Go.").answer("n");
+        assert!(shown.contains("undo does not cover it"), "{shown}");
+    };
+    for command in [
+        "echo new > target/plan.md",
+        "cp board.md target/plan.md",
+        "mv board.md target",
+        "echo new | tee target/plan.md",
+        "sed -i s/old/new/ target/plan.md",
+        "truncate -s 0 target/plan.md",
+        "dd if=board.md of=target/plan.md",
+    ] {
+        let talk = agent(commands(command));
+        for path in ["target/plan.md", "target/board.md"] {
+            talk.env.file(&format!("workspace/{path}"), "old");
+        }
+        asked(&talk);
+        for path in ["target/plan.md", "target/board.md"] {
+            let path = format!("workspace/{path}");
+            assert_eq!(talk.env.read(&path), "old", "{command}");
+        }
+    }
+    // A file that is larger than undo keeps, and one where there is no undo at all.
+    for undo in [json!({"maxFileBytes": 4}), json!({"enabled": false})] {
+        let talk = agent(commands("echo new > board.md"));
+        talk.configure(json!({"undo": undo}));
+        asked(&talk);
+        assert!(talk.env.read("workspace/board.md").contains("larch"));
+    }
+
+    // What undo brings back is replaced unasked, and comes back.
     let talk = agent(commands("echo new > board.md"));
-    Terminal::run(&talk, "Tidy up.").answer("n");
+    let shown = Terminal::run(&talk, "Go.").wait_for("Well.");
+    assert!(!shown.contains(QUESTION), "{shown}");
+    assert_eq!(talk.env.read("workspace/board.md"), "new\n");
+    let undone = chitin(&talk.env, &["undo"]);
+    assert!(undone.status.success(), "{undone:?}");
     assert!(talk.env.read("workspace/board.md").contains("larch"));
+}
+
+#[test]
+fn an_answer_for_good_names_the_kind_of_command_and_covers_it() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    let reply = |word: &str, command: &str| json!({"when": word, "toolCalls": [call("exec", json!({"command": command}))]});
+    let script = [
+        reply("ALPHA", "ls -a"),
+        reply("BRAVO", "ls memory"),
+        reply("CHARLIE", "ls && touch made"),
+        json!({"times": 0, "text": "Well."}),
+    ];
+    let talk = Talk::new(Format::Anthropic, &script);
+    talk.configure(json!({"exec": {"approvals": "ask"}}));
+    let shown = Terminal::run(&talk, "ALPHA").answer("a");
+    assert!(shown.contains("[a]lways for ls *"), "{shown}");
+    assert_eq!(remembered(&talk)[0]["pattern"], "ls *");
+    let shown = Terminal::run(&talk, "BRAVO").wait_for("Well.");
+    assert!(!shown.contains(QUESTION), "{shown}");
+    let shown = Terminal::run(&talk, "CHARLIE").answer("n");
+    assert!(shown.contains("[a]lways for exactly this"), "{shown}");
+    assert!(!talk.env.workspace().join("made").exists());
+}
+
+#[test]
+fn a_terminal_shows_no_secret_of_the_context_unless_it_is_asked_to() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let talk = agent(json!([]));
+    talk.env
+        .file("workspace/TOOLS.md", format!("The key is {SECRET}.\n"));
+    let workspace = talk.env.workspace();
+    let workspace = workspace.display();
+    for command in [
+        format!("context '{workspace}' --text"),
+        format!("run '{workspace}' -m hi --dry-run"),
+    ] {
+        let masked = Terminal::start(&talk, &command).end();
+        assert!(masked.contains("The key is "), "{command}: {masked}");
+        assert!(!masked.contains(SECRET), "{command}: {masked}");
+        let shown = Terminal::start(&talk, &format!("{command} --show-secrets")).end();
+        assert!(shown.contains(SECRET), "{command}: {shown}");
+    }
+    // A pipe gets the exact bytes: the model does.
+    let piped = chitin(&talk.env, &["context", "--text"]);
+    assert!(text(&piped.stdout).contains(SECRET), "{piped:?}");
+}
+
+#[test]
+fn the_context_of_a_guest_is_without_memory() {
+    let talk = agent(json!([]));
+    let shown = |more: &[&str]| {
+        let mut arguments = vec!["context", "--text"];
+        arguments.extend(more);
+        let output = chitin(&talk.env, &arguments);
+        assert!(output.status.success(), "{output:?}");
+        text(&output.stdout)
+    };
+    let (own, guests) = (shown(&[]), shown(&["--guest"]));
+    for private in ["The larch came on Monday.", "Ingrid."] {
+        assert!(own.contains(private), "{private}: {own}");
+        assert!(!guests.contains(private), "{private}: {guests}");
+    }
+    assert!(guests.contains("Short and warm."), "{guests}");
+}
+
+#[test]
+fn at_a_terminal_an_undo_asks_before_it_takes_back_what_others_changed() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    let changed = || {
+        let write = json!({"path": "board.md", "content": "oak: 4\n"});
+        let talk = agent(json!([call("write", write)]));
+        talk.answer("Write.");
+        talk.env.file("workspace/board.md", "mine\n");
+        talk
+    };
+    let question = "Take these back too?";
+    let talk = changed();
+    let shown = Terminal::start(&talk, "undo").answer_to(question, "n", "left");
+    assert!(shown.contains("board.md"), "{shown}");
+    assert_eq!(talk.env.read("workspace/board.md"), "mine\n");
+    Terminal::start(&talk, "undo --turn 1").answer_to(question, "y", "Undid");
+    assert_eq!(talk.env.read("workspace/board.md"), "oak: 3\nlarch: 5\n");
+
+    // Who forces it is not asked.
+    let talk = changed();
+    let shown = Terminal::start(&talk, "undo --force").end();
+    assert!(!shown.contains(question), "{shown}");
+    assert_eq!(talk.env.read("workspace/board.md"), "oak: 3\nlarch: 5\n");
 }
 
 #[test]

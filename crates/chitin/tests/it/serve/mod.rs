@@ -4,6 +4,7 @@
     reason = "transcripts and tokens are looked at behind the server's back"
 )]
 
+mod approvals;
 mod authority;
 mod bad_input;
 mod children;
@@ -178,11 +179,16 @@ impl Serving {
 
     /// Listens to everything that happens from now on; what was heard is in the list.
     pub(crate) fn listen(&self) -> Arc<Mutex<Vec<Value>>> {
+        self.listen_to("/api/events")
+    }
+
+    /// Listens to a stream of events.
+    pub(crate) fn listen_to(&self, path: &str) -> Arc<Mutex<Vec<Value>>> {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let (host, token) = (&self.address, &self.token);
         write!(
             stream,
-            "GET /api/events HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\naccept: text/event-stream\r\n\r\n"
+            "GET {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\naccept: text/event-stream\r\n\r\n"
         )
         .unwrap();
         let heard: Arc<Mutex<Vec<Value>>> = Arc::default();
