@@ -385,7 +385,7 @@ fn a_file_that_undo_cannot_bring_back_is_not_replaced_unasked() {
 
     // What undo brings back is replaced unasked, and comes back.
     let talk = agent(commands("echo new > board.md"));
-    let shown = Terminal::run(&talk, "Go.").wait_for("Well.");
+    let shown = Terminal::run(&talk, "Go.").end();
     assert!(!shown.contains(QUESTION), "{shown}");
     assert_eq!(talk.env.read("workspace/board.md"), "new\n");
     let undone = chitin(&talk.env, &["undo"]);
