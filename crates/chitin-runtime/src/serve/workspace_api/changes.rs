@@ -80,6 +80,7 @@ pub(super) fn show(
                     shown += 1;
                     DiffLine::Remove { text }
                 }
+                DifferenceLine::NoNewline => continue,
             });
         }
         Ok(FileDiff {

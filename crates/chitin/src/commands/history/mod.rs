@@ -2,6 +2,7 @@
 
 pub(crate) mod blame;
 pub(crate) mod changes;
+mod patch;
 pub(crate) mod undo;
 
 use super::sessions::instant;

@@ -5,6 +5,7 @@
 )]
 
 mod kills;
+mod patches;
 mod serving;
 
 use crate::process::{chitin, command};
