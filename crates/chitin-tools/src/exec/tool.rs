@@ -1,6 +1,6 @@
 //! The tool.
 
-use super::{Redact, describe, details};
+use super::{Redact, describe, details, guarded};
 use crate::approval::{Gate, Held, Question};
 use crate::process::{CommandProcess, Jobs, Unfinished};
 use crate::sandbox::{
@@ -24,7 +24,7 @@ output is shortened in the middle. A command that runs longer than `yieldMs` con
 `process`. Commands usually run in a sandbox: no network, and no files outside the workspace.";
 
 /// What is kept free for the words around an output.
-const AROUND: usize = 256;
+const AROUND: usize = 512;
 /// The longest command line.
 const LONGEST_COMMAND: usize = 1 << 20;
 /// How often the way is reported.
@@ -301,6 +301,11 @@ fn finished(job: &CommandProcess, context: &CallContext<'_>) -> ToolOutcome {
         (true, Some(state)) => state.clone(),
         (false, None) => output.to_owned(),
         (false, Some(state)) => format!("{output}\n{state}"),
+    };
+    let is_held = job.report.level == SandboxLevel::Bwrap;
+    let text = match guarded::note(output).filter(|_| is_held) {
+        Some(note) => format!("{text}\n{note}"),
+        None => text,
     };
     let mut details = details(&ending, job.duration(), &job.report);
     details["outputBytes"] = job.total().into();
