@@ -78,7 +78,10 @@ struct Shown {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let history = self.whose.history(self.directory.as_ref(), host, printer)?;
+        let here = "changes .";
+        let history = self
+            .whose
+            .history(self.directory.as_ref(), here, host, printer)?;
         let mut turns = history.turns().map_err(explained)?;
         if let Some(number) = self.turn {
             let at = turns.iter().position(|one| one.turn.number == number);

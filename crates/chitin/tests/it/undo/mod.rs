@@ -6,6 +6,7 @@
 
 mod kills;
 mod patches;
+mod places;
 mod serving;
 
 use crate::process::{chitin, command};
