@@ -631,6 +631,24 @@ fn the_doctor_says_how_much_a_command_may_use() {
 }
 
 #[test]
+fn the_limit_of_memory_counts_what_a_process_asks_for_and_not_its_program() {
+    for level in levels() {
+        let env = harbor(&format!(
+            "{{ exec: {{ sandbox: '{level}', limits: {{ memoryMb: 1 }} }} }}"
+        ));
+        // A shell has its program and libraries in common with others, and hardly anything of its own.
+        let said = exec(&env, "echo works");
+        assert!(said.contains("works"), "{level}: {said}");
+        let said = exec(&env, "head -c 9000000 /dev/zero | tail -c 8000000 | wc -c");
+        assert!(said.contains("memory exhausted"), "{level}: {said}");
+        let doctor = chitin(&env, &["doctor", "--offline", "harbor"]);
+        let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        let limit = "1 MB of memory per process (heap and private mappings)";
+        assert!(told.contains(limit), "{told}");
+    }
+}
+
+#[test]
 fn a_copy_of_the_workspace_keeps_nothing_of_the_guards_and_git_is_explained() {
     if !needs::bwrap() || !needs::programs(&["git"]) {
         return;
