@@ -8,7 +8,9 @@ use crate::process::{chitin, plain_command};
 use chitin_test::{TestEnv, needs};
 use serde_json::{Value, json};
 use std::fs::{Permissions, set_permissions};
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::process::Command;
 
 /// Lets the offline model call a tool; returns what is printed.
@@ -259,23 +261,37 @@ fn sockets_in_pairs_reach_no_service_of_the_machine() {
     }
     for level in levels() {
         let env = harbor(&format!("{{ exec: {{ sandbox: '{level}' }} }}"));
-        let service =
-            std::os::unix::net::UnixDatagram::bind(env.path().join("harbor/service")).unwrap();
-        service.set_nonblocking(true).unwrap();
+        let by_path = UnixDatagram::bind(env.path().join("harbor/service")).unwrap();
+        // Without a path it is reached by whoever is in the same network, and no rule about files holds it.
+        let name = format!("chitin-{}", env.path().display());
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let abstract_one = UnixDatagram::bind_addr(&address).unwrap();
+        for service in [&by_path, &abstract_one] {
+            service.set_nonblocking(true).unwrap();
+        }
         env.file(
             "harbor/attack.py",
-            "import socket\n\
-             for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):\n    \
-                 try:\n        \
-                     socket.socketpair(socket.AF_UNIX, kind)[0].sendto(b'x', 'service')\n        \
-                     print('sent')\n    \
-                 except OSError:\n        \
-                     print('shut')\n",
+            format!(
+                "import socket\n\
+                 pair = lambda kind: socket.socketpair(socket.AF_UNIX, kind)[0]\n\
+                 lone = lambda kind: socket.socket(socket.AF_UNIX, kind)\n\
+                 for make in (pair, lone):\n    \
+                     for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM, socket.SOCK_SEQPACKET):\n        \
+                         for place in ('service', '\\0{name}'):\n            \
+                             try:\n                \
+                                 make(kind).sendto(b'x', place)\n                \
+                                 print('sent')\n            \
+                             except OSError:\n                \
+                                 print('shut')\n\
+                 print('over')\n"
+            ),
         );
-        let said = exec(&env, "python3 attack.py");
-        assert!(service.recv(&mut [0; 8]).is_err(), "{level}: {said}");
+        let said = exec(&env, "python3 attack.py | sort | uniq -c");
+        for service in [&by_path, &abstract_one] {
+            assert!(service.recv(&mut [0; 8]).is_err(), "{level}: {said}");
+        }
         assert!(
-            said.contains("shut") && !said.contains("sent"),
+            said.contains("12 shut") && said.contains("1 over"),
             "{level}: {said}"
         );
     }
@@ -294,17 +310,22 @@ fn skills_that_are_swapped_for_a_link_during_the_search_give_nothing_from_outsid
         env.path().join("harbor/skills"),
         env.path().join("harbor/aside"),
     );
-    let outside = env.path().join("elsewhere");
+    // The two change places in one step, so that one of them always has the name: each run has an even chance to judge the one and
+    // to read the other.
+    std::os::unix::fs::symlink(env.path().join("elsewhere"), &aside).unwrap();
+    let swap = || {
+        let (here, how) = (rustix::fs::CWD, rustix::fs::RenameFlags::EXCHANGE);
+        rustix::fs::renameat_with(here, &skills, here, &aside, how)
+    };
+    if swap().is_err() {
+        needs::skipped("a file system that exchanges names");
+        return;
+    }
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                let _ = std::fs::rename(&skills, &aside);
-                let _ = std::os::unix::fs::symlink(&outside, &skills);
-                std::thread::yield_now();
-                let _ = std::fs::remove_file(&skills);
-                let _ = std::fs::rename(&aside, &skills);
-                std::thread::yield_now();
+                swap().unwrap();
             }
         });
         let mut found = 0;
@@ -319,7 +340,10 @@ fn skills_that_are_swapped_for_a_link_during_the_search_give_nothing_from_outsid
         }
         over.store(true, Ordering::Relaxed);
         // The search met the swapping and not only its ends.
-        assert!(found < 60, "the directory was never away");
+        assert!(
+            (1..60).contains(&found),
+            "the directory was there {found} times"
+        );
     });
 }
 
