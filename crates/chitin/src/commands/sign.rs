@@ -64,7 +64,8 @@ struct Signed {
     key_id: String,
     signatures: usize,
     /// `store`, or the path of the directory or archive that holds the signature now.
-    signed_in: String,
+    #[serde(rename = "signedIn")]
+    place: String,
     #[serde(skip)]
     is_stored: bool,
 }
@@ -113,7 +114,7 @@ impl Args {
             signer,
             key_id,
             signatures: others + 1,
-            signed_in: match found.place.file() {
+            place: match found.place.file() {
                 Some(path) => path.display().to_string(),
                 None => "store".to_owned(),
             },
@@ -164,7 +165,7 @@ impl Render for Signed {
                 "The signature is in the local store; `chitin push` takes it along."
             )?;
         } else {
-            let place = plain(&self.signed_in, '\u{fffd}');
+            let place = plain(&self.place, '\u{fffd}');
             writeln!(out, "The signature is in `{place}`.")?;
         }
         writeln!(out, "{}", self.signature)

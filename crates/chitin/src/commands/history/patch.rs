@@ -173,7 +173,7 @@ fn name(side: &str, path: &FilePath) -> String {
         if is_plain(byte) {
             name.push(char::from(*byte));
         } else {
-            name.push_str(&format!("\\{byte:03o}"));
+            let _ = write!(name, "\\{byte:03o}");
         }
     }
     if path.bytes().iter().all(is_plain) {
