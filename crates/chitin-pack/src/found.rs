@@ -1,13 +1,44 @@
 //! What was located, opened: the artifact, its signatures, and the name that a policy knows it by.
 
-use crate::artifact::Artifact;
+use crate::artifact::{Artifact, Descriptor};
 use crate::error::{ErrorClass, PackError};
 use crate::locate::{LocatedArtifact, find_stored};
 use crate::reference::Reference;
-use crate::signatures::SignatureCandidate;
+use crate::signatures::{Signature, SignatureCandidate};
 use crate::store::{ArchiveFile, ImageLayout, Store};
 use std::path::Path;
 use std::sync::Arc;
+
+/// What an artifact was found in.
+#[derive(Debug, Clone)]
+pub enum ArtifactPlace {
+    /// The local store.
+    Store(Arc<Store>),
+    /// A directory that was named.
+    Layout(Arc<ImageLayout>),
+    /// An archive that was named.
+    Archive(Arc<ArchiveFile>),
+}
+
+impl ArtifactPlace {
+    /// Returns the path of what was named; none for the store.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Store(_) => None,
+            Self::Layout(layout) => Some(layout.path()),
+            Self::Archive(archive) => Some(archive.path()),
+        }
+    }
+
+    /// Puts a signature of an artifact beside it, and changes nothing if that fails. Returns the signature's manifest.
+    pub fn add_signature(&self, signature: &Signature) -> Result<Descriptor, PackError> {
+        match self {
+            Self::Store(store) => signature.put(store),
+            Self::Layout(layout) => layout.add_signature(signature),
+            Self::Archive(archive) => archive.add_signature(signature),
+        }
+    }
+}
 
 /// An artifact of this machine.
 #[derive(Debug)]
@@ -19,6 +50,8 @@ pub struct LocalArtifact {
     /// What a policy compares its patterns with: `host/repository`, or a plain name. None for what is known by its place or
     /// its digest only.
     pub target: Option<String>,
+    /// What it is in.
+    pub place: ArtifactPlace,
 }
 
 /// Opens what is on this machine. Paths begin at `base`. What is in a registry is `None` here: it is pulled first.
@@ -33,36 +66,40 @@ pub fn open(
                 .hint("pack or pull something first")
         })
     };
-    let (artifact, signatures, target) = match located {
+    let (artifact, signatures, target, place) = match located {
         LocatedArtifact::Remote(_) => return Ok(None),
         LocatedArtifact::Layout(path, tag) => {
             let layout = Arc::new(ImageLayout::open(&base.join(path))?);
             let artifact = layout.find(tag.as_deref())?;
             let signatures = layout.signatures_of(&artifact.digest)?;
-            (artifact, signatures, None)
+            (artifact, signatures, None, ArtifactPlace::Layout(layout))
         }
         LocatedArtifact::Archive(path, tag) => {
             let archive = Arc::new(ArchiveFile::open(&base.join(path))?);
             let artifact = archive.find(tag.as_deref())?;
             let signatures = archive.signatures_of(&artifact.digest);
-            (artifact, signatures, None)
+            (artifact, signatures, None, ArtifactPlace::Archive(archive))
         }
         LocatedArtifact::Digest(digest) => {
             let store = stored()?;
             let artifact = store.artifact(digest)?;
-            (artifact, store.signatures_of(digest)?, None)
+            let place = ArtifactPlace::Store(Arc::clone(store));
+            (artifact, store.signatures_of(digest)?, None, place)
         }
         LocatedArtifact::Stored(name) => {
             let store = stored()?;
             let digest = find_stored(store, name)?.digest;
             let artifact = store.artifact(&digest)?;
-            (artifact, store.signatures_of(&digest)?, target_of(name))
+            let signatures = store.signatures_of(&digest)?;
+            let place = ArtifactPlace::Store(Arc::clone(store));
+            (artifact, signatures, target_of(name), place)
         }
     };
     Ok(Some(LocalArtifact {
         artifact,
         signatures,
         target,
+        place,
     }))
 }
 

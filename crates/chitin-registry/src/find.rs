@@ -1,7 +1,7 @@
 //! From what a person names to an artifact: in a directory, an archive, the store, or a registry.
 
 use chitin_pack::artifact::Artifact;
-use chitin_pack::found;
+use chitin_pack::found::{self, ArtifactPlace};
 use chitin_pack::locate::{LocatedArtifact, OnDisk, locate};
 use chitin_pack::reference::Reference;
 use chitin_pack::signatures::{SignatureCandidate, UsedName};
@@ -39,6 +39,8 @@ pub struct FoundArtifact {
     pub signatures: Vec<SignatureCandidate>,
     /// Where it came from.
     pub origin: ArtifactOrigin,
+    /// What it is in: what came from a registry is in the store by now.
+    pub place: ArtifactPlace,
 }
 
 /// Where an artifact came from.
@@ -152,6 +154,7 @@ impl<S: ArtifactSource> ArtifactFinder<S> {
             target: found::target_of(&name),
             name,
             origin: ArtifactOrigin::Store,
+            place: ArtifactPlace::Store(Arc::clone(&self.store)),
         }))
     }
 
@@ -171,6 +174,7 @@ impl<S: ArtifactSource> ArtifactFinder<S> {
             name: word.to_owned(),
             target: found.target,
             signatures: found.signatures,
+            place: found.place,
             origin: match located {
                 LocatedArtifact::Layout(..) | LocatedArtifact::Archive(..) => ArtifactOrigin::File,
                 LocatedArtifact::Stored(_)
@@ -206,6 +210,7 @@ impl<S: ArtifactSource> ArtifactFinder<S> {
             name: reference.to_string(),
             target: found::target_of(&reference.to_string()),
             origin: ArtifactOrigin::Registry,
+            place: ArtifactPlace::Store(Arc::clone(&self.store)),
         })
     }
 }

@@ -3,7 +3,7 @@
 use crate::setup::{Setup, state_roots};
 use crate::{Host, chitin_home};
 use chitin_agent::checkpoint::{Checkpoints, OpenCheckpoint, WritingTurn};
-use chitin_guard::Fingerprint;
+use chitin_guard::{DirectoryEntryKind, Fingerprint, Root};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::settings::UndoSettings;
 use chitin_tools::exec::UndoCovers;
@@ -31,6 +31,7 @@ impl Setup {
     pub fn history(&self, host: &Host) -> Option<History> {
         let own = self.configuration.layers.settings(Some(&self.agent));
         let state = chitin_home(host)?;
+        crate::directories::bring_changes_along(&state, &self.agent, &self.directory);
         Some(history(host, self, &state, &self.directory, &own.undo))
     }
 }
@@ -84,6 +85,29 @@ pub(crate) fn undo_covers(host: &Host, setup: &Setup) -> UndoCovers {
             && !excluded.iter().any(|root| file.starts_with(root))
             && Fingerprint::of_path(file).is_some_and(|now| now.size <= limits.max_file_bytes)
     })
+}
+
+/// Takes the history of a directory that was moved to where it is looked for now. One that is there already stays. What fails
+/// leaves it where it was.
+pub(crate) fn bring_along(state: &Path, from: (&AgentId, &Path), to: (&AgentId, &Path)) {
+    let (old, new) = (
+        directory(state, from.0, from.1),
+        directory(state, to.0, to.1),
+    );
+    let Ok(root) = Root::open(state) else {
+        return;
+    };
+    let below = |path: &Path| path.strip_prefix(state).map(Path::to_path_buf);
+    let (Ok(old), Ok(new)) = (below(&old), below(&new)) else {
+        return;
+    };
+    if root.kind(&old) != Some(DirectoryEntryKind::Directory) || root.kind(&new).is_some() {
+        return;
+    }
+    let parent = new.parent().unwrap_or(&new);
+    if Root::create_private(&state.join(parent)).is_ok() {
+        let _ = root.rename_new(&old, &new);
+    }
 }
 
 /// Returns where the history of a workspace is: an agent may have several workspaces, and a workspace several agents.

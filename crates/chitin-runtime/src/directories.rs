@@ -1,4 +1,4 @@
-//! Directories that agents were run in: how one that was moved finds its sessions again.
+//! Directories that agents were run in: how one that was moved finds its sessions and its record of changes again.
 
 use crate::error::{ErrorKind, RuntimeError};
 use crate::host::Host;
@@ -32,6 +32,16 @@ struct Record {
     /// Since when it is offered to continue here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     offered_ms: Option<i64>,
+    /// Where the record of its changes is, if that came along and its conversation did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    changes: Option<ChangesPlace>,
+}
+
+/// Which agent and path a record of changes belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct ChangesPlace {
+    agent: AgentId,
+    path: PathBuf,
 }
 
 /// What an adoption did.
@@ -89,6 +99,7 @@ pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
         return;
     };
     let directory = shown(&setup.directory, host);
+    bring_changes_along(state, &setup.agent, &setup.directory);
     let known = read(state, &file_of(birth)).filter(|known| known.birth == birth);
     let here = read(state, &file_of_agent(&setup.agent));
     let now_ms = Host::now_ms();
@@ -97,6 +108,7 @@ pub(crate) fn visit(host: &Host, setup: &Setup, state: &Path, notes: &Notes) {
         path: root.real_path().to_path_buf(),
         birth,
         offered_ms: None,
+        changes: None,
     };
     let is_another = here.is_some_and(|here| here.birth != birth);
     let has_own = || has_sessions(state, &setup.agent, setup);
@@ -144,6 +156,37 @@ impl Setup {
     pub fn say_where_conversations_are(&self, host: &Host, state: &Path, notes: &Notes) {
         visit(host, self, state, notes);
     }
+}
+
+/// Takes the record of changes of a directory that was moved to where it is looked for now, and remembers that.
+pub(crate) fn bring_changes_along(state: &Path, agent: &AgentId, directory: &Path) {
+    let Ok(root) = Root::open(directory) else {
+        return;
+    };
+    let known = root
+        .birth()
+        .and_then(|birth| read(state, &file_of(birth)).filter(|known| known.birth == birth));
+    let Some(known) = known.filter(|known| !is_alive(known)) else {
+        return;
+    };
+    let here = ChangesPlace {
+        agent: agent.clone(),
+        path: root.real_path().to_path_buf(),
+    };
+    let before = known.changes.clone().unwrap_or_else(|| ChangesPlace {
+        agent: known.agent.clone(),
+        path: known.path.clone(),
+    });
+    if before == here {
+        return;
+    }
+    let from = (&before.agent, before.path.as_path());
+    crate::checkpoints::bring_along(state, from, (agent, directory));
+    let record = Record {
+        changes: Some(here),
+        ..known
+    };
+    write(state, &file_of(record.birth), &record);
 }
 
 /// Takes away what earlier versions gave other users of the machine. A home of another name may be shared on purpose.
@@ -290,6 +333,7 @@ pub fn adopt(
             path: root.real_path().to_path_buf(),
             birth,
             offered_ms: None,
+            changes: None,
         };
         write(state, &file_of(birth), &record);
         write(state, &file_of_agent(&setup.agent), &record);

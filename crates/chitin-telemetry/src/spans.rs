@@ -35,6 +35,21 @@ pub struct Span {
     pub failed: Option<String>,
 }
 
+impl Span {
+    /// Returns it without secrets: a session, a model, a tool or an agent may be named by one.
+    pub(crate) fn redacted(&self, redact: &dyn Fn(&str) -> String) -> Self {
+        let mut span = self.clone();
+        span.name = redact(&span.name);
+        span.failed = span.failed.map(|reason| redact(&reason));
+        for (_, fact) in &mut span.facts {
+            if let Value::String(text) = fact {
+                *text = redact(text);
+            }
+        }
+        span
+    }
+}
+
 /// Whether somebody else was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {

@@ -7,6 +7,7 @@ use crate::objects;
 use chitin_guard::Root;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
+use std::ops::Range;
 use std::time::Duration;
 
 /// Larger files are not compared.
@@ -43,12 +44,17 @@ pub struct Difference {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum DifferenceLine {
-    /// Where a group of changes begins, both counted from one.
+    /// Where a group of changes begins, both counted from one. Where one side has no lines, it is the line before them.
+    #[serde(rename_all = "camelCase")]
     Place {
         /// The line in the old content.
         before: usize,
+        /// How many lines of the old content follow.
+        before_lines: usize,
         /// The line in the new content.
         after: usize,
+        /// How many lines of the new content follow.
+        after_lines: usize,
     },
     /// A line of both.
     Same {
@@ -65,6 +71,8 @@ pub enum DifferenceLine {
         /// The line.
         text: String,
     },
+    /// The line before is the last one of its content and does not end.
+    NoNewline,
 }
 
 impl History {
@@ -74,13 +82,22 @@ impl History {
         Ok(texts(&store, change)?.map(|(before, after)| count(&before, &after)))
     }
 
-    /// Compares what stood under a name before and after a change.
+    /// Compares what stood under a name before and after a change. What is too long to be read is shortened.
     pub fn difference(&self, change: &Change) -> Result<Difference, UndoError> {
+        self.compared(change, MAX_LINES)
+    }
+
+    /// Does the same and leaves no line out.
+    pub fn whole_difference(&self, change: &Change) -> Result<Difference, UndoError> {
+        self.compared(change, usize::MAX)
+    }
+
+    fn compared(&self, change: &Change, most: usize) -> Result<Difference, UndoError> {
         let store = self.reader()?;
-        let Some((before, after)) = texts(&store, change)? else {
-            return Ok(Difference::default());
-        };
-        Ok(difference(&before, &after))
+        let texts = texts(&store, change)?;
+        Ok(texts.map_or_else(Difference::default, |(before, after)| {
+            difference(&before, &after, most)
+        }))
     }
 }
 
@@ -120,9 +137,19 @@ pub(crate) fn as_text(bytes: Vec<u8>) -> Option<String> {
         .filter(|text| !text.contains('\0'))
 }
 
+/// The lines of a text, each with its end. A lone carriage return ends none.
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
 fn count(before: &str, after: &str) -> LineCount {
+    let (before, after) = (lines(before), lines(after));
     let mut config = TextDiff::configure();
-    let diff = config.timeout(PATIENCE).diff_lines(before, after);
+    let diff = config.timeout(PATIENCE).diff_slices(&before, &after);
+    count_in(&diff)
+}
+
+fn count_in(diff: &TextDiff<'_, '_, str>) -> LineCount {
     let mut count = LineCount::default();
     for change in diff.iter_all_changes() {
         match change.tag() {
@@ -134,32 +161,47 @@ fn count(before: &str, after: &str) -> LineCount {
     count
 }
 
-fn difference(before: &str, after: &str) -> Difference {
+/// Where a part of a content begins, as the head of a hunk says it, and how many lines it has.
+fn span(lines: &Range<usize>) -> (usize, usize) {
+    let begin = lines.start + usize::from(!lines.is_empty());
+    (begin, lines.len())
+}
+
+fn difference(before: &str, after: &str, most: usize) -> Difference {
+    let (before, after) = (lines(before), lines(after));
     let mut config = TextDiff::configure();
-    let diff = config.timeout(PATIENCE).diff_lines(before, after);
+    let diff = config.timeout(PATIENCE).diff_slices(&before, &after);
     let mut out = Difference {
-        count: Some(count(before, after)),
+        count: Some(count_in(&diff)),
         ..Difference::default()
     };
     for group in diff.grouped_ops(AROUND) {
-        if let Some(first) = group.first() {
+        if let (Some(first), Some(last)) = (group.first(), group.last()) {
+            let (before, before_lines) = span(&(first.old_range().start..last.old_range().end));
+            let (after, after_lines) = span(&(first.new_range().start..last.new_range().end));
             out.lines.push(DifferenceLine::Place {
-                before: first.old_range().start + 1,
-                after: first.new_range().start + 1,
+                before,
+                before_lines,
+                after,
+                after_lines,
             });
         }
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            if out.lines.len() >= MAX_LINES {
+            if out.lines.len() >= most {
                 out.is_shortened = true;
                 return out;
             }
-            let text = change.value();
-            let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
+            let line = change.value();
+            let ended = line.strip_suffix('\n');
+            let text = ended.unwrap_or(line).to_owned();
             out.lines.push(match change.tag() {
                 ChangeTag::Equal => DifferenceLine::Same { text },
                 ChangeTag::Insert => DifferenceLine::Added { text },
                 ChangeTag::Delete => DifferenceLine::Removed { text },
             });
+            if ended.is_none() {
+                out.lines.push(DifferenceLine::NoNewline);
+            }
         }
     }
     out

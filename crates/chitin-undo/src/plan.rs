@@ -4,6 +4,7 @@ use crate::entry::{Change, Entry};
 use crate::index::Index;
 use crate::log::Record;
 use crate::path::FilePath;
+use crate::undo::FailedChange;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -19,6 +20,8 @@ pub struct Plan {
     pub changes: Vec<Change>,
     /// What is left alone.
     pub conflicts: Vec<Conflict>,
+    /// What cannot be changed, and why.
+    pub failed: Vec<FailedChange>,
 }
 
 /// A name that is left alone.

@@ -1,7 +1,7 @@
 //! Taking back what turns changed.
 
 use crate::changes;
-use crate::entry::Change;
+use crate::entry::{Change, Entry};
 use crate::error::UndoError;
 use crate::history::{History, MISSED, Open};
 use crate::journal::Journal;
@@ -10,9 +10,15 @@ use crate::path::FilePath;
 use crate::plan::{Conflict, Plan};
 use crate::prune;
 use crate::restore::Outcome;
+use chitin_guard::{DirectoryEntry, LinkPolicy};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::Path;
+
+/// Why a directory stays.
+const NOT_EMPTY: &str = "the directory is not empty";
+/// More entries of a directory are not looked at; one of so many is hardly empty afterwards.
+const MOST_LISTED: usize = 100_000;
 
 /// What is to be taken back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,12 +67,17 @@ pub struct FailedChange {
 
 impl History {
     /// Says what an undo would do. It records the workspace as it is, and changes nothing in it.
-    pub fn plan(&self, request: &UndoRequest, now_ms: i64) -> Result<Plan, UndoError> {
+    pub fn plan(
+        &self,
+        request: &UndoRequest,
+        force: Force,
+        now_ms: i64,
+    ) -> Result<Plan, UndoError> {
         if !self.is_recorded() {
             return Err(UndoError::NothingRecorded);
         }
         let mut open = self.open(now_ms)?;
-        planned(&mut open, request, now_ms)
+        planned(&mut open, request, force, now_ms)
     }
 
     /// Takes changes back.
@@ -80,17 +91,14 @@ impl History {
             return Err(UndoError::NothingRecorded);
         }
         let mut open = self.open(now_ms)?;
-        let mut plan = planned(&mut open, request, now_ms)?;
-        if force == Force::Yes {
-            plan = plan.forced();
-        }
+        let plan = planned(&mut open, request, force, now_ms)?;
         let mut undone = Undone {
             number: None,
             turn: plan.turn,
             turns: plan.turns,
             changes: Vec::new(),
             conflicts: plan.conflicts,
-            failed: Vec::new(),
+            failed: plan.failed,
         };
         if plan.changes.is_empty() {
             return Ok(undone);
@@ -110,7 +118,7 @@ impl History {
             let reason = match outcome {
                 Outcome::Done => continue,
                 Outcome::Changed => "it changed in the meantime".to_owned(),
-                Outcome::NotEmpty => "the directory is not empty".to_owned(),
+                Outcome::NotEmpty => NOT_EMPTY.to_owned(),
                 Outcome::Failed(error) => error.to_string(),
             };
             if failed.insert(path.clone()) {
@@ -127,7 +135,56 @@ impl History {
     }
 }
 
-fn planned(open: &mut Open<'_>, request: &UndoRequest, now_ms: i64) -> Result<Plan, UndoError> {
+/// Makes the plan, as far as it can be carried out.
+fn planned(
+    open: &mut Open<'_>,
+    request: &UndoRequest,
+    force: Force,
+    now_ms: i64,
+) -> Result<Plan, UndoError> {
+    let mut plan = chosen(open, request, now_ms)?;
+    if force == Force::Yes {
+        plan = plan.forced();
+    }
+    keep_full_directories(open, &mut plan);
+    Ok(plan)
+}
+
+/// Leaves directories out that will not be empty, because something is in them that stays.
+fn keep_full_directories(open: &Open<'_>, plan: &mut Plan) {
+    let goes = |change: &&Change| change.after.is_none();
+    let mut going: BTreeSet<FilePath> = plan
+        .changes
+        .iter()
+        .filter(goes)
+        .map(|change| change.path.clone())
+        .collect();
+    let is_directory = |change: &&Change| change.before.as_ref().is_some_and(Entry::is_directory);
+    let directories = plan.changes.iter().filter(goes).filter(is_directory);
+    let mut directories: Vec<FilePath> = directories.map(|change| change.path.clone()).collect();
+    // What is in one comes behind it.
+    directories.sort();
+    for directory in directories.into_iter().rev() {
+        let listed = open
+            .workspace
+            .list(directory.as_path(), &LinkPolicy::Refuse, MOST_LISTED);
+        let stays = |entry: &DirectoryEntry| {
+            let path = directory.as_path().join(&entry.name);
+            FilePath::of(&path).is_none_or(|path| !going.contains(&path))
+        };
+        if listed.is_ok_and(|entries| entries.iter().any(stays)) {
+            going.remove(&directory);
+            plan.changes.retain(|change| change.path != directory);
+            plan.failed.push(FailedChange {
+                path: directory,
+                reason: NOT_EMPTY.to_owned(),
+            });
+        }
+    }
+    plan.failed.sort_by(|a, b| a.path.cmp(&b.path));
+}
+
+fn chosen(open: &mut Open<'_>, request: &UndoRequest, now_ms: i64) -> Result<Plan, UndoError> {
     if let Some(running) = open.running.alive.first() {
         return Err(UndoError::Running {
             number: running.number,

@@ -100,7 +100,6 @@ pub(crate) struct Paint {
 
 impl Paint {
     /// Returns paint with or without colours, whatever the terminal is.
-    #[cfg(test)]
     pub(crate) const fn forced(colour: bool) -> Self {
         Self { colour }
     }

@@ -1,6 +1,6 @@
 //! Addresses: hosts that look like others or have no name, files that are to be run, queries that take data along.
 
-use super::{Danger, report};
+use super::{Danger, outflow, report};
 use crate::commands::feeds_interpreter;
 use crate::finding::Findings;
 use crate::rules;
@@ -42,7 +42,19 @@ const PASTES: &[&str] = &[
     "controlc.com",
 ];
 
-pub(super) fn check(subject: &Subject<'_>, findings: &mut Findings) {
+/// How many lines belong to one act of sending.
+const LINES_TOGETHER: usize = 12;
+
+/// Reports addresses; `sent` has the lines on which something is said to be sent already.
+pub(super) fn check(subject: &Subject<'_>, mut sent: Vec<usize>, findings: &mut Findings) {
+    let mut is_new = |at: usize| {
+        let line = subject.lines.of(at);
+        let known = sent
+            .iter()
+            .any(|known| known.abs_diff(line) <= LINES_TOGETHER);
+        sent.push(line);
+        !known
+    };
     for at in memchr::memmem::find_iter(subject.lower.as_bytes(), b"://").take(MAX_ADDRESSES) {
         let rest = subject.small(at + 3..at + 3 + MAX_ADDRESS);
         let end = rest.find(|c: char| {
@@ -54,10 +66,20 @@ pub(super) fn check(subject: &Subject<'_>, findings: &mut Findings) {
             .next()
             .unwrap_or_default();
         let span = at + 3..at + 3 + address.len();
-        let Some(danger) = judge(subject, host, address, span) else {
+        if subject.is_described(at) {
             continue;
-        };
-        if !subject.is_described(at) {
+        }
+        if let Some(danger) = outflow::judge(subject, host, &span)
+            && is_new(at)
+        {
+            report(subject, danger, findings);
+        } else if let Some(danger) = judge(subject, host, address, span) {
+            report(subject, danger, findings);
+        }
+    }
+    for (host, span) in outflow::connections(subject) {
+        let danger = outflow::judge(subject, host, &span);
+        if let Some(danger) = danger.filter(|_| is_new(span.start)) {
             report(subject, danger, findings);
         }
     }

@@ -7,7 +7,7 @@ use crate::subject::Subject;
 use crate::surroundings::has;
 use std::ops::Range;
 
-const SENT: &str = "sends private data elsewhere";
+pub(super) const SENT: &str = "sends private data elsewhere";
 
 /// What sends, in commands and programs.
 const SENDERS: &[&str] = &[

@@ -3,6 +3,7 @@
 mod addresses;
 mod agent_files;
 mod flows;
+mod outflow;
 mod packages;
 mod persistence;
 mod programs;
@@ -32,6 +33,7 @@ impl Danger {
 /// Reports signs of malice.
 pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
     let mut last: Option<(&str, usize)> = None;
+    let mut sent = Vec::new();
     for hit in &subject.hits {
         let Meaning::Sign(sign) = hit.meaning else {
             continue;
@@ -45,9 +47,12 @@ pub(crate) fn check(subject: &Subject<'_>, findings: &mut Findings) {
             continue;
         }
         last = Some(here);
+        if danger.rule.code == rules::SENDS_DATA.code {
+            sent.push(here.1);
+        }
         report(subject, danger, findings);
     }
-    addresses::check(subject, findings);
+    addresses::check(subject, sent, findings);
 }
 
 fn report(subject: &Subject<'_>, danger: Danger, findings: &mut Findings) {

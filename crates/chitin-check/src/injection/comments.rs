@@ -1,5 +1,6 @@
 //! Comments that give orders.
 
+use super::orders::is_order;
 use crate::finding::{Draft, Findings};
 use crate::phrases::Meaning;
 use crate::rules;
@@ -42,11 +43,15 @@ pub(super) fn comments(subject: &Subject<'_>) -> Vec<Range<usize>> {
         let end = crate::subject::floor_boundary(subject.text, end);
         found.push(start..end);
     }
-    // `[//]: # (text)` is a link that nobody can follow, so no page shows it.
-    for start in memchr::memmem::find_iter(bytes, b"[//]: #") {
-        let line = subject.lines.range(subject.lines.of(start));
-        if !subject.code.is_code(start) {
-            found.push(start..line.end.min(start + MAX_COMMENT));
+    // `[//]: # (text)` is a link that nobody can follow, so no page shows it, whatever stands for the slashes.
+    for mark in [b"]: #".as_slice(), b"]: <>"] {
+        for at in memchr::memmem::find_iter(bytes, mark) {
+            let line = subject.lines.range(subject.lines.of(at));
+            let is_label = subject.text[line.start..at].starts_with('[');
+            if is_label && !subject.code.is_code(at) {
+                let start = (at + mark.len()).saturating_sub(4);
+                found.push(start..line.end.min(start + MAX_COMMENT));
+            }
         }
     }
     found.sort_by_key(|comment| comment.start);
@@ -94,6 +99,9 @@ const ORDERS: &[&str] = &[
 fn gives_orders(subject: &Subject<'_>, comment: &Range<usize>) -> bool {
     let text = &subject.lower[comment.clone()];
     if has(text, AGENTS) && has(text, ORDERS) {
+        return true;
+    }
+    if is_order(&subject.lower[words_of(&subject.lower, comment)]) {
         return true;
     }
     let first = subject

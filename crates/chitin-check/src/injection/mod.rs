@@ -3,6 +3,7 @@
 mod comments;
 mod encoded;
 mod invisible;
+mod orders;
 mod phrases;
 mod terminal;
 mod wording;

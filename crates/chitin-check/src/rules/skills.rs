@@ -31,7 +31,7 @@ pub(crate) static DECODED_AND_RUN: CheckRule =
         .why("The command hides what it does.")
         .todo("Do not run it. Decode the text and read it.");
 pub(crate) static SENDS_DATA: CheckRule = CheckRule::error("CH509", "private data is sent elsewhere")
-    .why("Keys, wallets, browser profiles, the environment, the agent's own settings or the conversation stand next to something that sends: an upload, a webhook, a bot, a name that is looked up.")
+    .why("Keys, wallets, browser profiles, the environment, the agent's own settings or the conversation stand next to something that sends: an upload, a webhook, a bot, a name that is looked up. Or all requests to the model, with its key, are to go to somebody else's address.")
     .todo("Do not run it. Remove the skill unless you know who receives the data, and why.");
 pub(crate) static REMOTE_SHELL: CheckRule = CheckRule::error(
     "CH510",

@@ -1,7 +1,7 @@
 //! The 512 bytes before each entry.
 
 /// The unit of everything in an archive.
-pub(super) const BLOCK: usize = 512;
+pub(crate) const BLOCK: usize = 512;
 /// What ends an archive: two empty blocks.
 pub(super) const TRAILER: usize = 2 * BLOCK;
 

@@ -10,6 +10,7 @@ mod read;
 mod write;
 
 pub use gzip::{Compressor, compress, decompress};
+pub(crate) use header::BLOCK;
 pub use path::{SeenPaths, check as check_path};
 pub(crate) use read::broken;
 pub use read::{ArchiveEntry, ArchiveEntryKind, ArchiveLimits, read};

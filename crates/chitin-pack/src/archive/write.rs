@@ -56,6 +56,13 @@ impl<W: Write> TarWriter<W> {
         self.content(path, size, content)
     }
 
+    /// Adds bytes that are whole entries already, as they are. The next file comes after `last`, whose directories are there.
+    pub(crate) fn raw(&mut self, entries: &mut impl Read, last: &str) -> Result<(), PackError> {
+        last.clone_into(&mut self.previous);
+        let copied = io::copy(entries, &mut self.out);
+        copied.map(|_| ()).map_err(unwritten)
+    }
+
     /// Ends the archive.
     pub fn finish(mut self) -> Result<W, PackError> {
         self.seen.finish()?;

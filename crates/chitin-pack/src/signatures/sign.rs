@@ -142,6 +142,21 @@ impl Signature {
         })
     }
 
+    /// Returns how an index lists the signature.
+    pub(crate) fn entry(&self) -> Descriptor {
+        let mut entry = Descriptor::of(OCI_MANIFEST, &self.manifest.to_bytes());
+        entry.artifact_type = Some(self.manifest.artifact_type.clone());
+        entry
+    }
+
+    /// Returns the three documents by their digests.
+    pub(crate) fn blobs(&self) -> BTreeMap<Digest, Vec<u8>> {
+        [&self.payload, &self.config, &self.manifest.to_bytes()]
+            .into_iter()
+            .map(|bytes| (Digest::of(bytes), bytes.clone()))
+            .collect()
+    }
+
     /// Puts the three documents into a store, beside the artifact.
     pub fn put(&self, store: &Store) -> Result<Descriptor, PackError> {
         let _adding = store.adding()?;

@@ -2,7 +2,7 @@
 
 use super::index::{self, Tagged};
 use super::{BLOBS, layout, referrers, unreadable};
-use crate::archive::{self, ArchiveEntryKind, ArchiveLimits};
+use crate::archive::{self, ArchiveEntryKind, ArchiveLimits, BLOCK};
 use crate::artifact::{Artifact, Blobs, Descriptor, MAX_MANIFEST_BYTES, read_verified};
 use crate::digest::Digest;
 use crate::error::{ErrorClass, PackError};
@@ -11,7 +11,8 @@ use chitin_guard::{Hardlinks, LinkPolicy, Oversized, ReadPolicy, Reader, Root};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::{self, Read};
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Larger archives are no artifacts: the limits of all layers together are far below.
@@ -31,10 +32,25 @@ const POLICY: ReadPolicy = ReadPolicy {
 /// An archive with an artifact in it.
 #[derive(Debug)]
 pub struct ArchiveFile {
-    reader: Reader,
+    pub(super) reader: Reader,
+    /// The path of the file itself, where links led to it.
+    pub(super) path: PathBuf,
     /// Where each blob begins, and its size.
-    blobs: HashMap<Digest, (u64, u64)>,
+    pub(super) blobs: HashMap<Digest, (u64, u64)>,
+    /// The bytes of the index, and where its entry is.
+    pub(super) index: (Vec<u8>, Range<u64>),
+    /// Where the last entry ends.
+    pub(super) end: u64,
     entries: Vec<Descriptor>,
+}
+
+/// What a look through an archive finds.
+#[derive(Default)]
+struct Scanned {
+    is_layout: bool,
+    blobs: HashMap<Digest, (u64, u64)>,
+    index: Option<(Vec<u8>, Range<u64>)>,
+    end: u64,
 }
 
 impl ArchiveFile {
@@ -45,64 +61,41 @@ impl ArchiveFile {
             PackError::new(ErrorClass::MissingManifest, message)
                 .hint("name an archive that `chitin pack --output` wrote")
         };
-        let (Some(name), parent) = (path.file_name(), path.parent()) else {
+        let Some((parent, name)) = split(path) else {
             return Err(missing());
         };
-        let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
-        let opened = Root::open(parent.unwrap_or(Path::new(".")))
-            .and_then(|root| root.open_reader(Path::new(name), &POLICY));
+        let opened = Root::open(parent).and_then(|root| root.open_reader(name, &POLICY));
         let reader = match opened {
             Ok(reader) => reader,
             Err(error) if error.is_missing() => return Err(missing()),
             Err(error) => return Err(unreadable(error)),
         };
-        let mut found = Self {
-            blobs: HashMap::new(),
-            entries: Vec::new(),
-            reader,
+        let found = scan(&reader)?;
+        let Some(index) = found.index.filter(|_| found.is_layout) else {
+            return Err(missing());
         };
-        match found.scan()? {
-            (true, Some(index)) => {
-                found.entries = index::parse(&index)?;
-                Ok(found)
-            }
-            _ => Err(missing()),
-        }
+        Ok(Self {
+            entries: index::parse(&index.0)?,
+            path: reader.linked_to.clone().unwrap_or_else(|| path.to_owned()),
+            blobs: found.blobs,
+            end: found.end,
+            index,
+            reader,
+        })
     }
 
-    /// Notes where each blob is; returns whether the archive says what it is, and its index.
-    fn scan(&mut self) -> Result<(bool, Option<Vec<u8>>), PackError> {
-        let at = Cell::new(0);
-        let source = Counted {
+    /// Returns the path of the file, where links led to it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns a part of the file.
+    pub(super) fn section(&self, range: Range<u64>) -> impl Read + '_ {
+        Section {
             reader: &self.reader,
-            at: &at,
-        };
-        let mut blobs = HashMap::new();
-        let mut is_layout = false;
-        let mut index = None;
-        archive::read(source, LIMITS, |entry, content| {
-            let ArchiveEntryKind::File { size, .. } = entry.kind else {
-                return Ok(());
-            };
-            let name = entry.path.strip_prefix(BLOBS);
-            let name = name.and_then(|rest| rest.strip_prefix('/'));
-            if let Some(digest) = name.and_then(Digest::from_hex) {
-                blobs.insert(digest, (at.get(), size));
-            } else if entry.path == layout::MARKER {
-                is_layout = true;
-            } else if entry.path == index::INDEX {
-                if size > index::MAX_INDEX_BYTES {
-                    let message = "the archive's index is too large";
-                    return Err(PackError::new(ErrorClass::LayerTooLarge, message));
-                }
-                let mut bytes = Vec::new();
-                content.read_to_end(&mut bytes).map_err(archive::broken)?;
-                index = Some(bytes);
-            }
-            Ok(())
-        })?;
-        self.blobs = blobs;
-        Ok((is_layout, index))
+            at: range.start,
+            left: range.end - range.start,
+        }
     }
 
     /// Returns the artifact with that tag; without one there must be one artifact only.
@@ -124,14 +117,50 @@ impl ArchiveFile {
     }
 }
 
+/// Splits a path into a directory and a name in it.
+pub(super) fn split(path: &Path) -> Option<(&Path, &Path)> {
+    let (name, parent) = (path.file_name()?, path.parent()?);
+    let here = parent.as_os_str().is_empty();
+    let parent = if here { Path::new(".") } else { parent };
+    Some((parent, Path::new(name)))
+}
+
+/// Notes where each blob is, the index, and whether the archive says what it is.
+fn scan(reader: &Reader) -> Result<Scanned, PackError> {
+    let at = Cell::new(0);
+    let mut found = Scanned::default();
+    archive::read(Counted { reader, at: &at }, LIMITS, |entry, content| {
+        let begin = at.get();
+        let ArchiveEntryKind::File { size, .. } = entry.kind else {
+            found.end = begin;
+            return Ok(());
+        };
+        let block = BLOCK as u64;
+        found.end = begin + size.next_multiple_of(block);
+        let name = entry.path.strip_prefix(BLOBS);
+        let name = name.and_then(|rest| rest.strip_prefix('/'));
+        if let Some(digest) = name.and_then(Digest::from_hex) {
+            found.blobs.insert(digest, (begin, size));
+        } else if entry.path == layout::MARKER {
+            found.is_layout = true;
+        } else if entry.path == index::INDEX {
+            if size > index::MAX_INDEX_BYTES {
+                let message = "the archive's index is too large";
+                return Err(PackError::new(ErrorClass::LayerTooLarge, message));
+            }
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes).map_err(archive::broken)?;
+            found.index = Some((bytes, begin - block..found.end));
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 impl Blobs for ArchiveFile {
     fn open(&self, digest: &Digest) -> Result<Box<dyn Read + '_>, PackError> {
         match self.blobs.get(digest) {
-            Some((at, size)) => Ok(Box::new(Section {
-                reader: &self.reader,
-                at: *at,
-                left: *size,
-            })),
+            Some((at, size)) => Ok(Box::new(self.section(*at..*at + *size))),
             None => Err(PackError::new(
                 ErrorClass::MissingBlob,
                 format!("the blob {digest} is not in the archive"),

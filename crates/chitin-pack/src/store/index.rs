@@ -12,7 +12,7 @@ use std::path::Path;
 
 pub(super) const INDEX: &str = "index.json";
 /// Two processes that tag at once do so one after the other.
-const INDEX_LOCK: &str = "index.lock";
+pub(super) const INDEX_LOCK: &str = "index.lock";
 pub(super) const MAX_INDEX_BYTES: u64 = 16 * 1024 * 1024;
 /// Longer names are nobody's.
 const MAX_NAME: usize = 1024;
@@ -136,6 +136,23 @@ pub(super) fn detach(root: &Root, referrers: &[Digest]) -> Result<(), PackError>
     })
 }
 
+/// Adds a referrer to the text of an index, in which all else stays, whoever wrote it. `None` when it is there already.
+pub(super) fn with_referrer(
+    bytes: &[u8],
+    referrer: &Descriptor,
+) -> Result<Option<Vec<u8>>, PackError> {
+    let is_same = |known: &Descriptor| known.digest == referrer.digest && name_of(known).is_none();
+    if parse(bytes)?.iter().any(is_same) {
+        return Ok(None);
+    }
+    let mut index: serde_json::Value = serde_json::from_slice(bytes).map_err(not_an_index)?;
+    let entry = serde_json::to_value(referrer).map_err(not_an_index)?;
+    if let Some(entries) = index["manifests"].as_array_mut() {
+        entries.push(entry);
+    }
+    Ok(Some(canonical::of(&index).into_bytes()))
+}
+
 /// Changes the entries in one step, while nobody else does; `change` tells whether there is anything to write.
 fn edit(root: &Root, change: impl FnOnce(&mut Vec<Descriptor>) -> bool) -> Result<(), PackError> {
     let _alone = root
@@ -186,11 +203,12 @@ pub(super) fn to_text(manifests: Vec<Descriptor>) -> String {
 /// Reads the entries out of an index.
 pub(super) fn parse(bytes: &[u8]) -> Result<Vec<Descriptor>, PackError> {
     let index: Result<Index, _> = serde_json::from_slice(bytes);
-    let index = index.map_err(|error| {
-        let message = "`index.json` is not an index";
-        PackError::new(ErrorClass::InvalidManifest, message).caused_by(error)
-    })?;
-    Ok(index.manifests)
+    Ok(index.map_err(not_an_index)?.manifests)
+}
+
+fn not_an_index(error: serde_json::Error) -> PackError {
+    let message = "`index.json` is not an index";
+    PackError::new(ErrorClass::InvalidManifest, message).caused_by(error)
 }
 
 /// Returns all entries of a layout, in their order.

@@ -18,7 +18,7 @@ pub(super) const MARKER_TEXT: &[u8] = br#"{"imageLayoutVersion":"1.0.0"}"#;
 /// A directory with an artifact in it.
 #[derive(Debug)]
 pub struct ImageLayout {
-    root: Root,
+    pub(super) root: Root,
 }
 
 impl ImageLayout {
@@ -42,6 +42,11 @@ impl ImageLayout {
         } else {
             Err(missing())
         }
+    }
+
+    /// Returns the directory.
+    pub fn path(&self) -> &Path {
+        self.root.path()
     }
 
     /// Returns the artifact with that tag; without one there must be one artifact only.

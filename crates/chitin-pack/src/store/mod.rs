@@ -11,6 +11,7 @@
 //!
 //! A blob gets its name when it is whole and on the disk, so whatever stands under a name was right when it was put there.
 
+mod added;
 mod archive_file;
 mod blob;
 mod check;

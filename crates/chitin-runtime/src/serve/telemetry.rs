@@ -15,13 +15,16 @@ impl Telemetry {
     pub fn start(host: &Host, gateway: &Gateway, notes: &Notes) -> Result<Self, RuntimeError> {
         use crate::error::ErrorKind;
         use chitin_telemetry::{Exporter, TelemetrySettings};
+        use std::sync::Arc;
         let read = TelemetrySettings::read(|name| host.env.get(name).map(str::to_owned));
         let wrong =
             |error: String| RuntimeError::new(ErrorKind::Config, crate::display::sentence(&error));
         let Some(settings) = read.map_err(|error| wrong(error.to_string()))? else {
             return Ok(Self(None));
         };
-        let exporter = Exporter::new(settings, &host.trust(), notes.sink());
+        let secrets = host.secrets.clone();
+        let redact = Arc::new(move |text: &str| secrets.redact(text));
+        let exporter = Exporter::new(settings, &host.trust(), redact, notes.sink());
         let end = CancellationToken::new();
         let running = exporter.map_err(wrong)?.run(gateway, end.clone());
         Ok(Self(Some((tokio::spawn(running), end))))

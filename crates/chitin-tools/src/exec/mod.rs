@@ -4,6 +4,7 @@
 //! held it. A command that takes long goes on in the background, where the `process` tool finds it.
 
 mod ending;
+mod guarded;
 mod output;
 mod tool;
 

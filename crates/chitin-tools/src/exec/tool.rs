@@ -1,6 +1,6 @@
 //! The tool.
 
-use super::{Redact, describe, details};
+use super::{Redact, describe, details, guarded};
 use crate::approval::{Gate, Held, Question};
 use crate::process::{CommandProcess, CommandText, Jobs, Unfinished};
 use crate::sandbox::{
@@ -27,7 +27,7 @@ output is shortened in the middle. A command that runs longer than `yieldMs` con
 `process`. Commands usually run in a sandbox: no network, and no files outside the workspace.";
 
 /// What is kept free for the words around an output.
-const AROUND: usize = 256;
+const AROUND: usize = 512;
 /// The longest command line.
 const LONGEST_COMMAND: usize = 1 << 20;
 /// How much of a command is shown to whoever is asked about it.
@@ -395,17 +395,17 @@ fn finished(job: &CommandProcess, context: &CallContext<'_>) -> ToolOutcome {
     let reading = job.whole(context.max_output_bytes.saturating_sub(AROUND));
     let state = describe(&ending, job.duration());
     let output = reading.text.trim_end_matches('\n');
-    let note = (job.text.keeps_own && ending.code != Some(0)).then_some(KEPT);
     let text = match (output.is_empty(), &state) {
         (true, None) => "[exit code 0, no output]".to_owned(),
         (true, Some(state)) => state.clone(),
         (false, None) => output.to_owned(),
         (false, Some(state)) => format!("{output}\n{state}"),
     };
-    let text = match note {
-        Some(note) => format!("{text}\n{note}"),
-        None => text,
-    };
+    let kept = (job.text.keeps_own && ending.code != Some(0)).then(|| KEPT.to_owned());
+    let is_held = job.report.level == SandboxLevel::Bwrap;
+    let held = guarded::note(output).filter(|_| is_held);
+    let text = [Some(text), kept, held].into_iter().flatten();
+    let text = text.collect::<Vec<String>>().join("\n");
     let mut details = details(&ending, job.duration(), &job.report);
     details["outputBytes"] = job.total().into();
     details["truncatedBytes"] = reading.missing.into();

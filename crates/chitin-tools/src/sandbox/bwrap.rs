@@ -56,7 +56,6 @@ pub(super) fn arguments(
         match mount {
             ShieldMount::Pinned(path) => bind("--bind", Some(path), path),
             ShieldMount::ReadOnly(path) => bind("--ro-bind", Some(path), path),
-            ShieldMount::Empty(path) => bind("--ro-bind", Some(&policy.empty), path),
             ShieldMount::Hidden(path) => bind("--tmpfs", None, path),
             ShieldMount::HiddenFile(path) => bind("--ro-bind", Some(Path::new("/dev/null")), path),
         }

@@ -15,7 +15,7 @@ pub struct CommandLimits {
     /// Whether only the supervisor counts processes, because the kernel does not limit those of root.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub processes_watched: bool,
-    /// Memory of each process, in bytes.
+    /// Memory that each process asks for, in bytes: its heap and what it maps for itself, not its program and libraries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
     /// Memory of the whole command, in bytes. Beyond it the command is ended. Only a control group can hold it.
@@ -89,8 +89,10 @@ impl CommandLimits {
                 };
                 format!("{most} processes and threads{watched}")
             }),
-            self.memory_bytes
-                .map(|most| format!("{} MB of memory per process", megabytes(most))),
+            self.memory_bytes.map(|most| {
+                let megabytes = megabytes(most);
+                format!("{megabytes} MB of memory per process (heap and private mappings)")
+            }),
             self.total_memory_bytes
                 .filter(|_| self.control_group)
                 .map(|most| format!("{} MB of memory together", megabytes(most))),

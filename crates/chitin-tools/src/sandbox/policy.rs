@@ -79,8 +79,6 @@ const DEVICES: [&str; 5] = [
 
 /// Where temporary files are in the private directory.
 pub(super) const TMP: &str = "tmp";
-/// Where there is nothing in the private directory.
-pub(super) const EMPTY: &str = "empty";
 /// Where the home is in the private directory.
 pub(super) const HOME: &str = "home";
 /// Where temporary files are inside namespaces.
@@ -104,7 +102,6 @@ pub(crate) struct Policy {
     pub(crate) masked: Vec<PathBuf>,
     /// What lies beneath one that is written to and must not be changed.
     pub(crate) guarded: Vec<Guarded>,
-    pub(crate) empty: PathBuf,
     pub(crate) tmp: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) network: bool,
@@ -260,7 +257,6 @@ impl Policy {
             devices: present(&DEVICES),
             masked,
             guarded: guarded(config, workspace, writable),
-            empty: private.join(EMPTY),
             in_home: Vec::new(),
             tmp: private.join(TMP),
             home: private.join(HOME),

@@ -164,7 +164,7 @@ fn a_plan_changes_nothing_in_the_workspace() {
     let before = stage.tree();
     let plan = stage
         .history()
-        .plan(&UndoRequest::default(), stage.now())
+        .plan(&UndoRequest::default(), Force::No, stage.now())
         .unwrap();
     assert_eq!(plan.changes[0].path, path("a"));
     assert_eq!(stage.tree(), before);

@@ -5,8 +5,9 @@ use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::ship::{Finder, NetworkArgs, count, place};
 use chitin_pack::Digest;
-use chitin_pack::artifact::Artifact;
-use chitin_pack::signatures::{PrivateKey, SignedName, load_private_key, save_keys, sign};
+use chitin_pack::artifact::{Artifact, Descriptor};
+use chitin_pack::compat::OCI_MANIFEST;
+use chitin_pack::signatures::{PrivateKey, Signature, SignedName, load_private_key, save_keys};
 use chitin_runtime::Host;
 use serde::Serialize;
 use std::fmt;
@@ -14,13 +15,14 @@ use std::path::{Path, PathBuf};
 
 /// Sign an artifact with an ed25519 key, or create a key.
 ///
-/// The signature is a separate artifact that refers to the agent: registries copy it along, and the agent's digest does not change. It binds the name, the version and the time besides the content, so it does not hold under another name.
+/// The signature is put where the artifact is: into the local store, or into the directory or archive that was named. It is a separate artifact that refers to the agent: registries copy it along, and the agent's digest does not change. It binds the name, the version and the time besides the content, so it does not hold under another name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin sign --new-key ada                            writes ada.pem and ada.pub.pem
   chitin sign my-agent:1.2.0 --key ada.pem --signer ada@example.org
   chitin sign my-agent:1.2.0 --key ada.pem --as registry.example/team/my-agent:1.2.0
   chitin push my-agent:1.2.0 registry.example/team/my-agent:1.2.0      the signature is pushed too
+  chitin sign my-agent.tar --key ada.pem               the signature is in the archive
 
 Exit codes: 0 signed; 1 wrong arguments or key; 2 the artifact or a file failed; 3 the registry failed.")]
 pub(crate) struct Args {
@@ -61,6 +63,11 @@ struct Signed {
     signer: String,
     key_id: String,
     signatures: usize,
+    /// `store`, or the path of the directory or archive that holds the signature now.
+    #[serde(rename = "signedIn")]
+    place: String,
+    #[serde(skip)]
+    is_stored: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -89,24 +96,29 @@ impl Args {
         let key_id = key.public().id();
         let signer = self.signer.clone().unwrap_or_else(|| key_id.clone());
         let finder = Finder::new(host, &self.network, printer)?;
-        let store = &finder.store;
-        let _adding = store.adding()?;
+        let _adding = finder.store.adding()?;
         let found = finder.find(artifact)?;
         // Nobody should sign what is not whole.
         found.artifact.verify()?;
-        store.copy_in(&found.artifact)?;
-        store.copy_signatures(&found.signatures)?;
         let name = self.name_of(&found.artifact)?;
-        let digest = &found.artifact.digest;
-        let signature = sign(store, digest, &name, &key, &signer, &Host::now())?;
+        let subject = Descriptor::of(OCI_MANIFEST, &found.artifact.manifest_bytes);
+        let signature = Signature::make(&subject, &name, &key, &signer, &Host::now())?;
+        let signature = found.place.add_signature(&signature)?.digest;
+        let others = found.signatures.iter();
+        let others = others.filter(|other| other.digest != signature).count();
         printer.result(&Signed {
             artifact: found.name,
             digest: found.artifact.digest,
-            signature: signature.digest,
+            signature,
             name,
             signer,
             key_id,
-            signatures: store.signatures_of(&found.artifact.digest)?.len(),
+            signatures: others + 1,
+            place: match found.place.file() {
+                Some(path) => path.display().to_string(),
+                None => "store".to_owned(),
+            },
+            is_stored: found.place.file().is_none(),
         })
     }
 }
@@ -147,6 +159,15 @@ impl Render for Signed {
             self.key_id,
             count(self.signatures, "signature")
         )?;
+        if self.is_stored {
+            writeln!(
+                out,
+                "The signature is in the local store; `chitin push` takes it along."
+            )?;
+        } else {
+            let place = plain(&self.place, '\u{fffd}');
+            writeln!(out, "The signature is in `{place}`.")?;
+        }
         writeln!(out, "{}", self.signature)
     }
 }

@@ -442,3 +442,54 @@ fn doctor_leaves_a_session_alone_that_a_process_has_open() {
     shows_none(after.lines().last().unwrap(), "the transcript");
     assert!(after.starts_with(&before));
 }
+
+/// Names that a model, a caller or the user chose may hold a secret. Spans leave the machine.
+#[cfg(feature = "otel")]
+#[test]
+fn spans_for_a_collector_hold_no_configured_secret() {
+    use std::io::{Read, Write};
+    let collector = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", collector.local_addr().unwrap());
+    let receive = std::thread::spawn(move || {
+        let (mut stream, _) = collector.accept().unwrap();
+        let mut read = Vec::new();
+        loop {
+            let mut piece = [0; 4096];
+            let count = stream.read(&mut piece).unwrap();
+            read.extend_from_slice(&piece[..count]);
+            let text = String::from_utf8_lossy(&read).into_owned();
+            let Some((head, body)) = text.split_once("\r\n\r\n") else {
+                continue;
+            };
+            let head = head.to_lowercase();
+            let length = head.split("content-length: ").nth(1).unwrap();
+            let length: usize = length.lines().next().unwrap().trim().parse().unwrap();
+            if body.len() >= length {
+                stream
+                    .write_all(
+                        b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+                    )
+                    .unwrap();
+                return body.to_owned();
+            }
+        }
+    });
+    let tool = format!("look_{}", secret("provider key"));
+    let talk = configured(&[
+        json!({"toolCalls": [{"name": tool, "arguments": {}}]}),
+        json!({"text": "Done."}),
+    ]);
+    let serving = Serving::start_with(&talk, |command| {
+        surroundings(command);
+        command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &address);
+    });
+    serving.say(secret("gateway password"), "Look");
+    serving.rest();
+    serving.end();
+    let body = receive.join().unwrap();
+    assert!(body.contains("execute_tool look_"), "{body}");
+    assert!(body.contains("chitin.session"), "{body}");
+    for (what, secret) in SECRETS {
+        assert!(!body.contains(secret), "{what}: {body}");
+    }
+}

@@ -8,7 +8,9 @@ use crate::process::{chitin, plain_command};
 use chitin_test::{TestEnv, needs};
 use serde_json::{Value, json};
 use std::fs::{Permissions, set_permissions};
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::process::Command;
 
 /// Lets the offline model call a tool; returns what is printed.
@@ -259,23 +261,37 @@ fn sockets_in_pairs_reach_no_service_of_the_machine() {
     }
     for level in levels() {
         let env = harbor(&format!("{{ exec: {{ sandbox: '{level}' }} }}"));
-        let service =
-            std::os::unix::net::UnixDatagram::bind(env.path().join("harbor/service")).unwrap();
-        service.set_nonblocking(true).unwrap();
+        let by_path = UnixDatagram::bind(env.path().join("harbor/service")).unwrap();
+        // Without a path it is reached by whoever is in the same network, and no rule about files holds it.
+        let name = format!("chitin-{}", env.path().display());
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let abstract_one = UnixDatagram::bind_addr(&address).unwrap();
+        for service in [&by_path, &abstract_one] {
+            service.set_nonblocking(true).unwrap();
+        }
         env.file(
             "harbor/attack.py",
-            "import socket\n\
-             for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):\n    \
-                 try:\n        \
-                     socket.socketpair(socket.AF_UNIX, kind)[0].sendto(b'x', 'service')\n        \
-                     print('sent')\n    \
-                 except OSError:\n        \
-                     print('shut')\n",
+            format!(
+                "import socket\n\
+                 pair = lambda kind: socket.socketpair(socket.AF_UNIX, kind)[0]\n\
+                 lone = lambda kind: socket.socket(socket.AF_UNIX, kind)\n\
+                 for make in (pair, lone):\n    \
+                     for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM, socket.SOCK_SEQPACKET):\n        \
+                         for place in ('service', '\\0{name}'):\n            \
+                             try:\n                \
+                                 make(kind).sendto(b'x', place)\n                \
+                                 print('sent')\n            \
+                             except OSError:\n                \
+                                 print('shut')\n\
+                 print('over')\n"
+            ),
         );
-        let said = exec(&env, "python3 attack.py");
-        assert!(service.recv(&mut [0; 8]).is_err(), "{level}: {said}");
+        let said = exec(&env, "python3 attack.py | sort | uniq -c");
+        for service in [&by_path, &abstract_one] {
+            assert!(service.recv(&mut [0; 8]).is_err(), "{level}: {said}");
+        }
         assert!(
-            said.contains("shut") && !said.contains("sent"),
+            said.contains("12 shut") && said.contains("1 over"),
             "{level}: {said}"
         );
     }
@@ -294,17 +310,22 @@ fn skills_that_are_swapped_for_a_link_during_the_search_give_nothing_from_outsid
         env.path().join("harbor/skills"),
         env.path().join("harbor/aside"),
     );
-    let outside = env.path().join("elsewhere");
+    // The two change places in one step, so that one of them always has the name: each run has an even chance to judge the one and
+    // to read the other.
+    std::os::unix::fs::symlink(env.path().join("elsewhere"), &aside).unwrap();
+    let swap = || {
+        let (here, how) = (rustix::fs::CWD, rustix::fs::RenameFlags::EXCHANGE);
+        rustix::fs::renameat_with(here, &skills, here, &aside, how)
+    };
+    if swap().is_err() {
+        needs::skipped("a file system that exchanges names");
+        return;
+    }
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                let _ = std::fs::rename(&skills, &aside);
-                let _ = std::os::unix::fs::symlink(&outside, &skills);
-                std::thread::yield_now();
-                let _ = std::fs::remove_file(&skills);
-                let _ = std::fs::rename(&aside, &skills);
-                std::thread::yield_now();
+                swap().unwrap();
             }
         });
         let mut found = 0;
@@ -319,7 +340,10 @@ fn skills_that_are_swapped_for_a_link_during_the_search_give_nothing_from_outsid
         }
         over.store(true, Ordering::Relaxed);
         // The search met the swapping and not only its ends.
-        assert!(found < 60, "the directory was never away");
+        assert!(
+            (1..60).contains(&found),
+            "the directory was there {found} times"
+        );
     });
 }
 
@@ -640,4 +664,222 @@ fn the_doctor_says_how_much_a_command_may_use() {
     assert!(said.contains("99 open files"), "{said}");
     assert!(!said.contains("MB of memory"), "{said}");
     assert!(said.contains("3600 s of processor time"), "{said}");
+}
+
+#[test]
+fn the_limit_of_memory_counts_what_a_process_asks_for_and_not_its_program() {
+    for level in levels() {
+        let env = harbor(&format!(
+            "{{ exec: {{ sandbox: '{level}', limits: {{ memoryMb: 1 }} }} }}"
+        ));
+        // A shell has its program and libraries in common with others, and hardly anything of its own.
+        let said = exec(&env, "echo works");
+        assert!(said.contains("works"), "{level}: {said}");
+        let said = exec(&env, "head -c 9000000 /dev/zero | tail -c 8000000 | wc -c");
+        assert!(said.contains("memory exhausted"), "{level}: {said}");
+        let doctor = chitin(&env, &["doctor", "--offline", "harbor"]);
+        let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
+        let limit = "1 MB of memory per process (heap and private mappings)";
+        assert!(told.contains(limit), "{told}");
+    }
+}
+
+#[test]
+fn a_copy_of_the_workspace_keeps_nothing_of_the_guards_and_git_is_explained() {
+    if !needs::bwrap() || !needs::programs(&["git"]) {
+        return;
+    }
+    let env = harbor("{ exec: { sandbox: 'bwrap' } }");
+    env.file("harbor/notes/tides.md", "low\n");
+    let said = exec(
+        &env,
+        "mkdir copy && cp -r AGENTS.md notes .[a-z]* copy/ && cp -a . /tmp/all && cp -a /tmp/all deep && ls -A copy deep",
+    );
+    // What is there while a command runs is named, and nothing of it stays.
+    assert!(said.contains(".envrc"), "{said}");
+    let left = |directory: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(env.path().join("harbor").join(directory)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    };
+    assert_eq!(left("copy"), ["AGENTS.md", "notes"], "{said}");
+    assert!(
+        !left("deep")
+            .iter()
+            .any(|name| name == ".git" || name == "PERMISSIONS.md")
+    );
+    assert_eq!(env.read("harbor/deep/notes/tides.md"), "low\n");
+    // An empty directory of the user's own stays.
+    std::fs::create_dir(env.path().join("harbor/copy/.vscode")).unwrap();
+    exec(&env, "true");
+    assert!(left("copy").contains(&".vscode".to_owned()));
+    for (command, name) in [
+        ("git init", ".git"),
+        ("echo x > .envrc", ".envrc"),
+        ("mkdir .vscode", ".vscode"),
+        ("echo x > PERMISSIONS.md", "PERMISSIONS.md"),
+    ] {
+        let said = exec(&env, command);
+        let note = format!("[`{name}` is kept from commands");
+        assert!(said.contains(&note), "{command}: {said}");
+        assert!(said.contains("exec.writable"), "{command}: {said}");
+    }
+    // In a repository of its own that a command makes further down, nothing is in the way.
+    let said = exec(&env, "git init -q yard && echo made");
+    assert!(
+        said.contains("made") && !said.contains("is kept from"),
+        "{said}"
+    );
+}
+
+/// Runs git as the owner does, outside of the sandbox.
+fn git(directory: &std::path::Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(["-c", "user.name=a", "-c", "user.email=a@b.example"])
+        .args(arguments)
+        .current_dir(directory)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("HOME", directory)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    format!("{}{text}", String::from_utf8_lossy(&output.stdout))
+}
+
+/// What a command does to have git run a program for whoever types `git status`.
+const DETOUR: &str = "mkdir -p evil/hooks; printf '[core]\\n\\tfsmonitor = touch RAN\\n' > evil/config; echo ref: refs/heads/main > evil/HEAD; \
+                      mkdir -p evil/objects evil/refs; ";
+
+#[test]
+fn a_worktree_and_a_repository_elsewhere_lead_git_nowhere_else() {
+    if !needs::bwrap() || !needs::programs(&["git"]) {
+        return;
+    }
+    let attack = |env: &TestEnv, command: &str, places: &[&str]| {
+        let ran = env.path().join("ran");
+        let detour = DETOUR.replace("RAN", ran.to_str().unwrap());
+        let said = exec(
+            env,
+            &format!("{{ {detour}{command}; }} 2>/dev/null; echo end"),
+        );
+        assert!(said.contains("end"), "{said}");
+        for place in places {
+            let told = git(&env.path().join(place), &["status"]);
+            assert!(!ran.exists(), "{command}: {place}: {told}{said}");
+            assert!(
+                told.contains("On branch") || told.contains("detached"),
+                "{place}: {told}{said}"
+            );
+        }
+    };
+    let made = |directory: &std::path::Path| {
+        git(directory, &["init", "-q", "-b", "main"]);
+        git(directory, &["add", "."]);
+        git(directory, &["commit", "-qm", "first"]);
+    };
+    // A worktree in the workspace, of the repository at its top.
+    let env = harbor("{ exec: { sandbox: 'bwrap' } }");
+    let harbor_at = env.path().join("harbor");
+    made(&harbor_at);
+    git(&harbor_at, &["worktree", "add", "-q", "tree"]);
+    attack(
+        &env,
+        "echo \"$PWD/evil\" > .git/worktrees/tree/commondir",
+        &["harbor", "harbor/tree"],
+    );
+    attack(
+        &env,
+        "mv .git/worktrees .git/w; rm -f .git/worktrees/tree/commondir; \
+         mv .git/worktrees/tree .git/worktrees/t; echo \"gitdir: $PWD/evil\" > tree/.git",
+        &["harbor", "harbor/tree"],
+    );
+    // Work in it goes on.
+    let said = exec(
+        &env,
+        "cd tree && echo x > new.md && git add new.md && git -c user.name=a -c user.email=a@b.example commit -qm new && echo made",
+    );
+    assert!(said.contains("made"), "{said}");
+    // The workspace is a worktree of a repository elsewhere.
+    let env = TestEnv::new();
+    env.file(
+        "home/.chitin/chitin.json5",
+        "{ exec: { sandbox: 'bwrap' } }",
+    );
+    env.file("main/AGENTS.md", "Keep the harbor.\n");
+    let main = env.path().join("main");
+    made(&main);
+    git(&main, &["worktree", "add", "-q", "../harbor"]);
+    let link = env.read("harbor/.git");
+    attack(
+        &env,
+        "echo \"gitdir: $PWD/evil\" > .git; rm -f .git; mv .git g; echo planted > ../main/.git/hooks/pre-commit; echo planted >> ../main/.git/config",
+        &["harbor", "main"],
+    );
+    assert_eq!(env.read("harbor/.git"), link);
+    assert!(!env.read("main/.git/config").contains("planted"));
+    assert!(!main.join(".git/hooks/pre-commit").exists());
+    // The repository was put somewhere else in the workspace.
+    let env = harbor("{ exec: { sandbox: 'bwrap' } }");
+    let harbor_at = env.path().join("harbor");
+    git(
+        &harbor_at,
+        &[
+            "init",
+            "-q",
+            "-b",
+            "main",
+            "--separate-git-dir",
+            "store.git",
+        ],
+    );
+    git(&harbor_at, &["add", "AGENTS.md"]);
+    git(&harbor_at, &["commit", "-qm", "first"]);
+    attack(
+        &env,
+        "cp evil/config store.git/config; mv store.git s; echo \"$PWD/evil\" > store.git/commondir; echo planted > store.git/hooks/pre-commit",
+        &["harbor"],
+    );
+    assert!(
+        !env.path()
+            .join("harbor/store.git/hooks/pre-commit")
+            .exists()
+    );
+}
+
+#[test]
+fn a_workspace_below_a_repository_changes_nothing_of_it() {
+    if !needs::programs(&["git"]) {
+        return;
+    }
+    for level in levels() {
+        let env = TestEnv::new();
+        env.file(
+            "home/.chitin/chitin.json5",
+            format!("{{ exec: {{ sandbox: '{level}' }} }}"),
+        );
+        env.file("above/code.txt", "LANTERN\n");
+        env.file("above/harbor/AGENTS.md", "Keep the harbor.\n");
+        let above = env.path().join("above");
+        git(&above, &["init", "-q", "-b", "main"]);
+        git(&above, &["add", "."]);
+        git(&above, &["commit", "-qm", "first"]);
+        let config = env.read("above/.git/config");
+        let run = plain_command(&env, &["run", "above/harbor"]);
+        let said = call(
+            run,
+            "exec",
+            &json!({"command": "echo x >> ../.git/config; echo x > ../.git/hooks/pre-commit; echo x > ../code.txt; cat ../code.txt; rm -rf ../.git; mv ../.git ../g; echo end"}),
+        );
+        assert!(
+            said.contains("end") && !said.contains("LANTERN"),
+            "{level}: {said}"
+        );
+        assert_eq!(env.read("above/.git/config"), config, "{level}: {said}");
+        assert_eq!(env.read("above/code.txt"), "LANTERN\n", "{level}: {said}");
+        assert!(!above.join(".git/hooks/pre-commit").exists(), "{level}");
+        let told = git(&above.join("harbor"), &["status"]);
+        assert!(told.contains("On branch main"), "{level}: {told}");
+    }
 }

@@ -7,8 +7,8 @@ use chitin_server::workspace_api::{
     UndoMode, UndoReport, WorkspaceApiError, WorkspaceApiErrorKind,
 };
 use chitin_undo::{
-    Change, Conflict, DifferenceLine, Entry, Force, History, TurnChanges, TurnKind, UndoError,
-    UndoRequest,
+    Change, Conflict, DifferenceLine, Entry, FailedChange, Force, History, TurnChanges, TurnKind,
+    UndoError, UndoRequest,
 };
 
 /// How many files of a turn are counted line by line.
@@ -80,6 +80,7 @@ pub(super) fn show(
                     shown += 1;
                     DiffLine::Remove { text }
                 }
+                DifferenceLine::NoNewline => continue,
             });
         }
         Ok(FileDiff {
@@ -109,12 +110,16 @@ pub(super) fn undo(
     let now_ms = Host::now_ms();
     let force = match mode {
         UndoMode::Preview => {
-            let plan = history.plan(&request, now_ms).map_err(failed)?;
+            let plan = history.plan(&request, Force::No, now_ms);
+            let plan = plan.map_err(failed)?;
+            let conflicts = plan.conflicts.iter().map(left_alone);
             return Ok(UndoReport {
                 number: None,
                 turns: plan.turns,
                 restored: plan.changes.iter().map(path).collect(),
-                left_alone: plan.conflicts.iter().map(left_alone).collect(),
+                left_alone: conflicts
+                    .chain(plan.failed.into_iter().map(not_done))
+                    .collect(),
             });
         }
         UndoMode::Careful => Force::No,
@@ -122,11 +127,7 @@ pub(super) fn undo(
     };
     let undone = history.undo(&request, force, now_ms).map_err(failed)?;
     let conflicts = undone.conflicts.iter().map(left_alone);
-    let failures = undone.failed.into_iter().map(|failed| LeftAlone {
-        path: failed.path.to_string(),
-        reason: failed.reason,
-        can_be_forced: false,
-    });
+    let failures = undone.failed.into_iter().map(not_done);
     Ok(UndoReport {
         number: undone.number,
         turns: undone.turns,
@@ -137,6 +138,14 @@ pub(super) fn undo(
 
 fn path(change: &Change) -> String {
     change.path.to_string()
+}
+
+fn not_done(failed: FailedChange) -> LeftAlone {
+    LeftAlone {
+        path: failed.path.to_string(),
+        reason: failed.reason,
+        can_be_forced: false,
+    }
 }
 
 fn left_alone(conflict: &Conflict) -> LeftAlone {

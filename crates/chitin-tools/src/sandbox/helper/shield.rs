@@ -5,13 +5,17 @@
 //! afterwards: it is recognised by its mode, and each supervisor holds a lock on it, so the last one removes it, and the next one what a
 //! killed one left. The directories on the way are mounts too, because those can't be renamed.
 
+use super::super::fs;
 use super::super::policy::{Guarded, Policy};
 use super::nested;
 use chitin_guard::PLACEHOLDER_MODE;
 use chitin_protocol::guarded_paths::{GIT, GIT_DETOURS, GIT_PROGRAMS};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -21,6 +25,16 @@ const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(2);
 /// Where git keeps the repositories of submodules, with settings of their own.
 const MODULES: &str = "modules";
+/// Where it keeps what belongs to worktrees.
+const WORKTREES: &str = "worktrees";
+/// What leads a worktree to its repository.
+const COMMON: &str = "commondir";
+/// Settings of one worktree.
+const WORKTREE_CONFIG: &str = "config.worktree";
+/// More worktrees are not held.
+const MOST_WORKTREES: usize = 50;
+/// A file that leads somewhere is no longer.
+const MAX_LINK: usize = 4096;
 
 /// One thing that is mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +43,6 @@ pub(crate) enum ShieldMount {
     Pinned(PathBuf),
     /// Something over itself, read-only.
     ReadOnly(PathBuf),
-    /// An empty directory that nothing can be made in.
-    Empty(PathBuf),
     /// An empty directory, in which a command may do what it likes.
     Hidden(PathBuf),
     /// Nothing to be read, instead of a file.
@@ -44,12 +56,17 @@ pub(crate) struct Shield {
     placeholders: Vec<(PathBuf, OwnedFd)>,
     /// What must not come into being and can't be mounted over.
     detours: Vec<PathBuf>,
+    /// Where commands write: copies of the names that are kept free may be there afterwards.
+    written: Vec<PathBuf>,
+    masked: Vec<PathBuf>,
 }
 
 impl Shield {
     /// Finds out what to mount, and takes the names that are free.
     pub(crate) fn new(policy: &Policy) -> Result<Self, String> {
         let mut shield = Self::default();
+        shield.written = policy.written().cloned().collect();
+        shield.masked.clone_from(&policy.masked);
         for hidden in &policy.masked {
             shield.hide(hidden, policy)?;
         }
@@ -142,6 +159,10 @@ impl Shield {
             Some(stat) if guarded.git && file_type(&stat) == FileType::Directory => {
                 self.guard_repository(path)
             }
+            Some(_) if guarded.git => {
+                self.add(ShieldMount::ReadOnly(path.clone()));
+                self.guard_linked(path)
+            }
             Some(_) => {
                 self.add(ShieldMount::ReadOnly(path.clone()));
                 Ok(())
@@ -169,20 +190,77 @@ impl Shield {
                 None => self.occupy(&path)?,
             }
         }
+        self.guard_worktrees(&git.join(WORKTREES));
         let modules = git.join(MODULES);
         if found(&modules).is_some() {
             self.add(ShieldMount::ReadOnly(modules));
         }
         for name in GIT_DETOURS {
-            let path = git.join(name);
-            if found(&path).is_some() {
-                self.add(ShieldMount::ReadOnly(path));
-            } else {
-                // Git fails where one is empty, so nothing can take its name.
-                self.detours.push(path);
-            }
+            self.guard_detour(git.join(name));
         }
         Ok(())
+    }
+
+    /// Keeps the repository that a `.git` file leads to, if commands can write to it: that of a worktree, or one that was put
+    /// somewhere else.
+    fn guard_linked(&mut self, file: &Path) -> Result<(), String> {
+        let Some(git) = led_to(file, "gitdir:") else {
+            return Ok(());
+        };
+        let common = led_to(&git.join(COMMON), "");
+        if common.is_some() && self.pin_in_written(&git)? {
+            self.guard_worktree(&git);
+        }
+        let repository = common.unwrap_or(git);
+        if self.pin_in_written(&repository)? {
+            self.guard_repository(&repository)?;
+        }
+        Ok(())
+    }
+
+    /// Pins the directories above something that commands can write to; tells whether they can.
+    fn pin_in_written(&mut self, path: &Path) -> Result<bool, String> {
+        let mut roots = self.written.iter();
+        let root = roots.find(|root| path.starts_with(root) && path != *root);
+        match root.cloned() {
+            Some(root) => self.pin_between(&root, path),
+            None => Ok(false),
+        }
+    }
+
+    /// Keeps what leads the worktrees of a repository to it. Git would take settings and hooks from wherever that leads.
+    fn guard_worktrees(&mut self, worktrees: &Path) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = rustix::fs::open(worktrees, flags, Mode::empty());
+        let Ok(entries) = opened.and_then(Dir::new) else {
+            return;
+        };
+        self.add(ShieldMount::Pinned(worktrees.to_owned()));
+        for entry in entries.flatten().take(MOST_WORKTREES) {
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") {
+                self.guard_worktree(&worktrees.join(OsStr::from_bytes(name)));
+            }
+        }
+    }
+
+    fn guard_worktree(&mut self, worktree: &Path) {
+        let common = worktree.join(COMMON);
+        if found(&common).is_some() {
+            self.add(ShieldMount::Pinned(worktree.to_owned()));
+            self.add(ShieldMount::ReadOnly(common));
+            self.guard_detour(worktree.join(WORKTREE_CONFIG));
+        }
+    }
+
+    /// Keeps a file that leads git to other settings.
+    fn guard_detour(&mut self, path: PathBuf) {
+        if found(&path).is_some() {
+            self.add(ShieldMount::ReadOnly(path));
+        } else {
+            // Git fails where one is empty, so nothing can take its name.
+            self.detours.push(path);
+        }
     }
 
     /// Takes a name that is free.
@@ -235,7 +313,8 @@ impl Shield {
                 }
                 rustix::fs::fchmod(&directory, mode).map_err(failed)?;
             }
-            self.add(ShieldMount::Empty(path.to_owned()));
+            // Over itself: were it one directory for all names, `cp -r` would take them for links to each other and fail.
+            self.add(ShieldMount::ReadOnly(path.to_owned()));
             self.placeholders.push((path.to_owned(), directory));
             return Ok(());
         }
@@ -249,8 +328,37 @@ impl Shield {
     }
 }
 
+impl Shield {
+    /// Removes the copies that a command such as `cp -r .` made of the names that are kept free.
+    fn remove_copies(&self) {
+        let own = |path: &Path| self.placeholders.iter().any(|(taken, _)| taken == path);
+        let taken = self.placeholders.iter();
+        let names: HashSet<OsString> = taken
+            .filter_map(|(path, _)| path.file_name().map(OsStr::to_owned))
+            .collect();
+        if names.is_empty() {
+            return;
+        }
+        for root in &self.written {
+            for copy in nested::placeholders_below(root, &self.masked, &names) {
+                let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let held = rustix::fs::open(&copy, flags, Mode::empty());
+                // One that another command needs is locked.
+                let is_free = held.is_ok_and(|held| {
+                    rustix::fs::flock(held, FlockOperation::NonBlockingLockExclusive).is_ok()
+                });
+                if is_free && !own(&copy) {
+                    // Only ever an empty directory.
+                    let _ = rustix::fs::rmdir(&copy);
+                }
+            }
+        }
+    }
+}
+
 impl Drop for Shield {
     fn drop(&mut self) {
+        self.remove_copies();
         for detour in &self.detours {
             // Set aside instead of removed: the user may have made it meanwhile.
             if found(detour).is_some() {
@@ -287,6 +395,23 @@ fn kind(path: &Path) -> Option<FileType> {
 
 fn file_type(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
+}
+
+/// Tells whether what is at a path only keeps its name free.
+pub(super) fn is_placeholder_at(path: &Path) -> bool {
+    found(path).is_some_and(|stat| is_placeholder(&stat))
+}
+
+/// Reads where a small file leads: the path behind a word, from the directory that the file is in.
+fn led_to(file: &Path, word: &str) -> Option<PathBuf> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(file, flags, Mode::empty()).ok()?;
+    let mut text = [0; MAX_LINK];
+    let length = rustix::io::read(&opened, &mut text).ok()?;
+    let text = text[..length].strip_prefix(word.as_bytes())?.trim_ascii();
+    let path = file.parent()?.join(OsStr::from_bytes(text));
+    // With every link on the way followed: what is mounted is what git opens.
+    fs::resolved(&path).ok()
 }
 
 fn is_placeholder(stat: &Stat) -> bool {

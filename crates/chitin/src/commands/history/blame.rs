@@ -45,7 +45,10 @@ struct Blamed {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let history = self.whose.history(self.directory.as_ref(), host, printer)?;
+        let here = format!("blame {} --dir .", self.place);
+        let history = self
+            .whose
+            .history(self.directory.as_ref(), &here, host, printer)?;
         let (file, line) = match self.place.rsplit_once(':') {
             Some((file, line))
                 if !line.is_empty() && line.bytes().all(|one| one.is_ascii_digit()) =>

@@ -1,11 +1,12 @@
 //! `chitin changes`: which turn changed what.
 
-use super::{Whose, described, explained, named, shown, verb};
+use super::patch::{self, Reader};
+use super::{Whose, explained, named, shown, verb};
 use crate::error::CliError;
 use crate::exit_code::Exit;
-use crate::printer::{Paint, Printer, Render, plain};
+use crate::printer::{Paint, Printer, Render, Secrets, ShowSecrets, Stream};
 use chitin_runtime::Host;
-use chitin_undo::{Difference, DifferenceLine, History, LineCount, TurnChanges, UndoError};
+use chitin_undo::{Difference, History, LineCount, TurnChanges, UndoError};
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
@@ -17,11 +18,12 @@ const FILES: usize = 10;
 
 /// List what each turn changed in the workspace, or show one turn as a diff.
 ///
-/// Every turn that may write is recorded before and after, outside of the workspace and without git. Changes that you made yourself are not listed.
+/// Every turn that may write is recorded before and after, outside of the workspace and without git. Changes that you made yourself are not listed. In a pipe or a file, a turn is a patch that `patch -p1` and `git apply` take.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin changes
   chitin changes ./my-agent --turn 12
+  chitin changes --turn 12 > turn.patch               for `patch -p1` or `git apply`, also with `-R`
   chitin changes --limit 100 --json
 
 Exit codes: 0 success; 3 nothing is recorded, or there is no such turn.")]
@@ -36,6 +38,9 @@ pub(crate) struct Args {
     /// List at most this many turns.
     #[arg(long, value_name = "N", default_value_t = LISTED, conflicts_with = "turn")]
     limit: usize,
+
+    #[command(flatten)]
+    secrets: ShowSecrets,
 
     #[command(flatten)]
     whose: Whose,
@@ -65,21 +70,38 @@ struct Shown {
     turn: Turn,
     /// The difference of each change.
     differences: Vec<Difference>,
+    #[serde(skip)]
+    reader: Reader,
+    #[serde(skip)]
+    secrets: Secrets,
 }
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let history = self.whose.history(self.directory.as_ref(), host, printer)?;
+        let here = "changes .";
+        let history = self
+            .whose
+            .history(self.directory.as_ref(), here, host, printer)?;
         let mut turns = history.turns().map_err(explained)?;
         if let Some(number) = self.turn {
             let at = turns.iter().position(|one| one.turn.number == number);
             let at = at.ok_or_else(|| explained(UndoError::NoSuchTurn { number }))?;
             let turn = turns.swap_remove(at);
-            let differences = turn.changes.iter().map(|change| history.difference(change));
+            let reader = if Stream::out_is_terminal() {
+                Reader::Person
+            } else {
+                Reader::Program
+            };
+            let differences = turn.changes.iter().map(|change| match reader {
+                Reader::Person => history.difference(change),
+                Reader::Program => history.whole_difference(change),
+            });
             let differences = differences.collect::<Result<_, _>>().map_err(explained)?;
             return printer.result(&Shown {
                 turn: counted(&history, turn)?,
                 differences,
+                reader,
+                secrets: self.secrets.of_exact(),
             });
         }
         let older = turns.len().saturating_sub(self.limit);
@@ -165,59 +187,20 @@ impl Render for Listed {
 
 impl Render for Shown {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
+        let paint = match self.reader {
+            Reader::Person => paint,
+            Reader::Program => Paint::forced(false),
+        };
         self.turn.head(out, paint)?;
         self.turn.files(out, paint, usize::MAX)?;
+        writeln!(out)?;
         for (change, difference) in self.turn.turn.changes.iter().zip(&self.differences) {
-            let name = shown(change);
-            let old = change
-                .before
-                .as_ref()
-                .map_or("/dev/null".to_owned(), |_| format!("a/{name}"));
-            let new = change
-                .after
-                .as_ref()
-                .map_or("/dev/null".to_owned(), |_| format!("b/{name}"));
-            writeln!(
-                out,
-                "\n{}\n{}",
-                paint.bold(&format!("--- {old}")),
-                paint.bold(&format!("+++ {new}"))
-            )?;
-            if difference.lines.is_empty() {
-                writeln!(
-                    out,
-                    "{}",
-                    paint.dim(&format!(
-                        "was {}, is {}",
-                        described(change.before.as_ref()),
-                        described(change.after.as_ref())
-                    ))
-                )?;
-            }
-            lines(out, paint, difference)?;
+            patch::write(out, paint, self.reader, change, difference)?;
         }
         Ok(())
     }
-}
 
-fn lines(out: &mut dyn fmt::Write, paint: Paint, difference: &Difference) -> fmt::Result {
-    for line in &difference.lines {
-        let text = |text: &str| plain(&text.replace('\t', "    "), '\u{fffd}');
-        match line {
-            DifferenceLine::Place { before, after } => {
-                writeln!(out, "{}", paint.dim(&format!("@@ -{before} +{after} @@")))?;
-            }
-            DifferenceLine::Same { text: line } => writeln!(out, " {}", text(line))?,
-            DifferenceLine::Added { text: line } => {
-                writeln!(out, "{}", paint.good(&format!("+{}", text(line))))?;
-            }
-            DifferenceLine::Removed { text: line } => {
-                writeln!(out, "{}", paint.bad(&format!("-{}", text(line))))?;
-            }
-        }
+    fn secrets(&self) -> Secrets {
+        self.secrets
     }
-    if difference.is_shortened {
-        writeln!(out, "{}", paint.dim("there are more lines than are shown"))?;
-    }
-    Ok(())
 }

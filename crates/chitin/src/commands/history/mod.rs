@@ -2,12 +2,13 @@
 
 pub(crate) mod blame;
 pub(crate) mod changes;
+mod patch;
 pub(crate) mod undo;
 
 use super::sessions::instant;
 use crate::error::{CliError, FailureKind};
 use crate::printer::{Paint, Printer, plain};
-use chitin_runtime::{AgentTarget, Host, Setup};
+use chitin_runtime::{AgentTarget, Host, Notes, Setup};
 use chitin_undo::{Change, Entry, FilePath, History, TurnInfo, TurnKind, UndoError};
 use std::path::{Path, PathBuf};
 
@@ -24,10 +25,12 @@ pub(crate) struct Whose {
 }
 
 impl Whose {
-    /// Finds the history of a workspace, and completes what a crash left in it.
+    /// Finds the history of a workspace, and completes what a crash left in it. `here` is the command for the working directory,
+    /// which is pointed at where it has a history of its own and was not named.
     fn history(
         &self,
         directory: Option<&PathBuf>,
+        here: &str,
         host: &Host,
         printer: &Printer,
     ) -> Result<History, CliError> {
@@ -46,8 +49,24 @@ impl Whose {
             )
             .hint("set `CHITIN_HOME` or `HOME`")
         })?;
+        let unsaid = directory.is_none() && self.agent.is_none();
+        let has_own = unsaid && self.has_own(&history, host);
+        let here = plain(here, '\u{fffd}');
         if !history.is_recorded() {
-            return Err(explained(UndoError::NothingRecorded));
+            let nothing = explained(UndoError::NothingRecorded);
+            return Err(if has_own {
+                nothing.hint(format!(
+                    "this directory has a record of its own: `chitin {here}`"
+                ))
+            } else {
+                nothing
+            });
+        }
+        if has_own {
+            printer.note(&format!(
+                "This is the record of `{}`. The working directory has one of its own: `chitin {here}`.",
+                chitin_runtime::shown(history.workspace(), host)
+            ));
         }
         history.settle(Host::now_ms()).map_err(explained)?;
         match history.damaged().unwrap_or_default() {
@@ -59,6 +78,23 @@ impl Whose {
             )),
         }
         Ok(history)
+    }
+}
+
+impl Whose {
+    /// Tells whether the working directory is a workspace of its own, with a record.
+    fn has_own(&self, history: &History, host: &Host) -> bool {
+        let target = AgentTarget {
+            directory: Some(host.env.working_directory().to_path_buf()),
+            contract: self.contract.clone(),
+            ..AgentTarget::default()
+        };
+        let Ok(setup) = Setup::find(host, &target, &Notes::none()) else {
+            return false;
+        };
+        setup
+            .history(host)
+            .is_some_and(|own| own.directory() != history.directory() && own.is_recorded())
     }
 }
 

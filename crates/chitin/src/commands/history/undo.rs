@@ -6,7 +6,7 @@ use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use crate::terminal::approval;
 use chitin_runtime::Host;
-use chitin_undo::{Change, Conflict, Force, Plan, UndoRequest, Undone};
+use chitin_undo::{Change, Conflict, FailedChange, Force, Plan, UndoRequest, Undone};
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long)]
     force: bool,
 
-    /// Only show what would be done.
+    /// Only show what would be done, with the exit code of doing it.
     #[arg(long)]
     dry_run: bool,
 
@@ -64,22 +64,32 @@ struct Done {
 
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
-        let history = self.whose.history(self.directory.as_ref(), host, printer)?;
+        let mut spelled = vec!["undo".to_owned()];
+        spelled.extend(self.path.iter().map(|path| path.display().to_string()));
+        spelled.push("--dir .".to_owned());
+        let here = spelled.join(" ");
+        let history = self
+            .whose
+            .history(self.directory.as_ref(), &here, host, printer)?;
         let path = self.path.as_deref();
         let request = UndoRequest {
             turn: self.turn,
             path: path.map(|path| path_in(&history, path, host)).transpose()?,
         };
+        let mut force = if self.force { Force::Yes } else { Force::No };
+        let plan = |force| {
+            let plan = history.plan(&request, force, Host::now_ms());
+            plan.map_err(explained)
+        };
         if self.dry_run {
-            let plan = history.plan(&request, Host::now_ms()).map_err(explained)?;
+            let plan = plan(force)?;
             return printer.result(&Planned {
                 dry_run: true,
                 plan,
             });
         }
-        let mut force = if self.force { Force::Yes } else { Force::No };
         if !self.force && !printer.is_json() {
-            let plan = history.plan(&request, Host::now_ms()).map_err(explained)?;
+            let plan = plan(force)?;
             let can_be_forced = plan.conflicts.iter().filter(|one| one.reason.yields());
             let names: Vec<String> = can_be_forced.map(|one| shown(&one.change)).collect();
             if !names.is_empty() && approval::confirmed(&question(&names)) {
@@ -130,6 +140,29 @@ fn left_alone(out: &mut dyn fmt::Write, conflicts: &[Conflict], paint: Paint) ->
     Ok(())
 }
 
+fn failed(out: &mut dyn fmt::Write, failed: &[FailedChange], paint: Paint) -> fmt::Result {
+    for one in failed {
+        let name = plain(&one.path.to_string(), '\u{fffd}');
+        writeln!(out, "  {} {name}: {}", paint.bad("failed  "), one.reason)?;
+    }
+    Ok(())
+}
+
+fn how_to_force(out: &mut dyn fmt::Write, conflicts: &[Conflict]) -> fmt::Result {
+    if conflicts.iter().any(|one| one.reason.yields()) {
+        writeln!(out, "`--force` takes back what was left alone too.")?;
+    }
+    Ok(())
+}
+
+const fn exit_of(conflicts: &[Conflict], failed: &[FailedChange]) -> Exit {
+    if conflicts.is_empty() && failed.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Findings
+    }
+}
+
 fn turns(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     match numbers.as_slice() {
@@ -140,9 +173,20 @@ fn turns(numbers: &[u64]) -> String {
 
 impl Render for Planned {
     fn text(&self, out: &mut dyn fmt::Write, paint: Paint) -> fmt::Result {
-        list(out, &self.plan.changes, paint)?;
-        left_alone(out, &self.plan.conflicts, paint)?;
-        writeln!(out, "Would undo {}.", turns(&self.plan.turns))
+        let plan = &self.plan;
+        list(out, &plan.changes, paint)?;
+        left_alone(out, &plan.conflicts, paint)?;
+        failed(out, &plan.failed, paint)?;
+        if plan.changes.is_empty() {
+            writeln!(out, "Nothing would be changed.")?;
+        } else {
+            writeln!(out, "Would undo {}.", turns(&plan.turns))?;
+        }
+        how_to_force(out, &plan.conflicts)
+    }
+
+    fn exit(&self) -> Exit {
+        exit_of(&self.plan.conflicts, &self.plan.failed)
     }
 }
 
@@ -151,10 +195,7 @@ impl Render for Done {
         let undone = &self.undone;
         list(out, &undone.changes, paint)?;
         left_alone(out, &undone.conflicts, paint)?;
-        for failed in &undone.failed {
-            let name = plain(&failed.path.to_string(), '\u{fffd}');
-            writeln!(out, "  {} {name}: {}", paint.bad("failed  "), failed.reason)?;
-        }
+        failed(out, &undone.failed, paint)?;
         match undone.number {
             Some(number) => writeln!(
                 out,
@@ -163,17 +204,10 @@ impl Render for Done {
             )?,
             None => writeln!(out, "Nothing was changed.")?,
         }
-        if undone.conflicts.iter().any(|one| one.reason.yields()) {
-            writeln!(out, "`--force` takes back what was left alone too.")?;
-        }
-        Ok(())
+        how_to_force(out, &undone.conflicts)
     }
 
     fn exit(&self) -> Exit {
-        if self.undone.conflicts.is_empty() && self.undone.failed.is_empty() {
-            Exit::Success
-        } else {
-            Exit::Findings
-        }
+        exit_of(&self.undone.conflicts, &self.undone.failed)
     }
 }

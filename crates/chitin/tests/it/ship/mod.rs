@@ -10,6 +10,7 @@ mod layouts;
 mod offline;
 mod readme_only;
 mod registry;
+mod signed_files;
 mod signed_names;
 mod story;
 mod whole_agent;

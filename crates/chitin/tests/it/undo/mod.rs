@@ -5,6 +5,8 @@
 )]
 
 mod kills;
+mod patches;
+mod places;
 mod serving;
 
 use crate::process::{chitin, command};
