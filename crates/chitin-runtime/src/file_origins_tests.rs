@@ -5,7 +5,7 @@ use chitin_tools::untrusted::FileOrigins;
 use std::path::PathBuf;
 
 fn origins(env: &TestEnv) -> WorkspaceFileOrigins {
-    WorkspaceFileOrigins::of(&env.path().join("home"), &env.workspace(), Vec::new())
+    WorkspaceFileOrigins::of(&env.home(), &env.workspace(), Vec::new())
 }
 
 fn why(origins: &WorkspaceFileOrigins, path: &str) -> Option<FileOrigin> {
@@ -20,7 +20,7 @@ fn edit(path: PathBuf, text: &str) {
 #[test]
 fn nothing_is_made_where_nothing_was_written() {
     let env = TestEnv::new();
-    env.file("notes/old.md", "owner");
+    env.file("workspace/notes/old.md", "owner");
     let origins = origins(&env);
     assert_eq!(why(&origins, "notes/old.md"), None);
     assert_eq!(origins.any(), None);
@@ -34,10 +34,10 @@ fn what_was_written_counts_under_every_name_until_the_owner_edits_it() {
     let env = TestEnv::new();
     let origins = origins(&env);
     let since = origins.moment();
-    env.file("notes/page.md", "a page");
-    env.file("AGENTS.md", "rules");
-    env.file("memory/2026-08-01.md", "- from a page");
-    env.file("empty.txt", "");
+    env.file("workspace/notes/page.md", "a page");
+    env.file("workspace/AGENTS.md", "rules");
+    env.file("workspace/memory/2026-08-01.md", "- from a page");
+    env.file("workspace/empty.txt", "");
     origins.record(since).unwrap();
     assert_eq!(why(&origins, "notes/page.md"), Some(FileOrigin::Written));
     assert_eq!(
@@ -47,10 +47,10 @@ fn what_was_written_counts_under_every_name_until_the_owner_edits_it() {
     assert_eq!(why(&origins, "AGENTS.md"), None);
     assert_eq!(why(&origins, "empty.txt"), None);
     assert!(origins.any().is_some());
-    env.file("copy.md", "a page");
-    assert_eq!(why(&origins, "copy.md"), Some(FileOrigin::Written));
+    env.file("workspace/notes/copy.md", "a page");
+    assert_eq!(why(&origins, "notes/copy.md"), Some(FileOrigin::Written));
 
-    for path in ["notes/page.md", "copy.md", "memory/2026-08-01.md"] {
+    for path in ["notes/page.md", "notes/copy.md", "memory/2026-08-01.md"] {
         edit(env.workspace().join(path), "the owner's words");
         assert_eq!(why(&origins, path), None, "{path}");
     }
@@ -63,25 +63,25 @@ fn a_directory_that_a_command_renames_takes_its_files_along() {
     let env = TestEnv::new();
     let origins = origins(&env);
     let since = origins.moment();
-    env.file("a/deep/page.md", "a page");
+    env.file("workspace/a/deep/page.md", "a page");
     origins.record(since).unwrap();
     let at = env.workspace();
     std::fs::rename(at.join("a"), at.join("b")).unwrap();
-    env.file("b/deep/own.md", "owner");
+    env.file("workspace/b/deep/own.md", "owner");
     let named = origins.any().unwrap().to_string();
     assert!(named.contains("b/deep/page.md"), "{named}");
     assert_eq!(why(&origins, "b/deep/page.md"), Some(FileOrigin::Written));
-    env.remove("b/deep/page.md");
+    env.remove("workspace/b/deep/page.md");
     assert_eq!(origins.any(), None);
 }
 
 #[test]
 fn with_too_many_files_all_count() {
     let env = TestEnv::new();
-    env.file("own.md", "owner");
+    env.file("workspace/notes/own.md", "owner");
     let origins = origins(&env);
     origins.count_all().unwrap();
-    assert_eq!(why(&origins, "own.md"), Some(FileOrigin::Written));
+    assert_eq!(why(&origins, "notes/own.md"), Some(FileOrigin::Written));
     assert!(origins.any().is_some());
     assert_eq!(why(&origins, "SOUL.md"), None);
 }
@@ -90,11 +90,10 @@ fn with_too_many_files_all_count() {
 fn what_cannot_be_noted_makes_all_count() {
     let env = TestEnv::new();
     env.file("home/origins", "not a directory");
-    let origins =
-        WorkspaceFileOrigins::of(&env.workspace().join("home"), &env.workspace(), Vec::new());
+    let origins = WorkspaceFileOrigins::of(&env.home(), &env.workspace(), Vec::new());
     let since = origins.moment();
-    env.file("page.md", "a page");
+    env.file("workspace/notes/page.md", "a page");
     assert!(origins.record(since).is_err());
-    assert_eq!(why(&origins, "page.md"), Some(FileOrigin::Written));
+    assert_eq!(why(&origins, "notes/page.md"), Some(FileOrigin::Written));
     assert!(origins.any().is_some());
 }
