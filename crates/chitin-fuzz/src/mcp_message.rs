@@ -6,6 +6,7 @@ use crate::records::any;
 use crate::rpc::{frame, object, text};
 use crate::{novelty, scratch};
 use chitin_net::TlsRoots;
+use chitin_protocol::message::Block;
 use chitin_tools::ToolOutcome;
 use chitin_tools::exec::Redact;
 use chitin_tools::mcp::{McpServers, McpSurroundings, ServerConfig, ServerTransport, speak};
@@ -118,6 +119,11 @@ fn judge(outcome: &ToolOutcome) {
         outcome.content.len() <= 9,
         "more blocks than a text and eight pictures"
     );
+    for block in &outcome.content {
+        if let Block::Image(image) = block {
+            assert!(image.mime_type.starts_with("image/") && image.mime_type.len() < 100);
+        }
+    }
     novelty::note((outcome.is_error, outcome.content.len()));
 }
 
@@ -218,7 +224,13 @@ fn block(recipe: &mut Recipe<'_>) -> Value {
     match recipe.byte() % 7 {
         0 | 1 => json!({"type": "text", "text": text(recipe)}),
         2 => {
-            json!({"type": "image", "data": recipe.pick(&["AAAA", "", "not base 64"]), "mimeType": text(recipe)})
+            let kind = match recipe.byte() % 3 {
+                0 => text(recipe),
+                _ => recipe
+                    .pick(&["image/png", "image/", "text/html"])
+                    .to_owned(),
+            };
+            json!({"type": "image", "data": recipe.pick(&["AAAA", "", "not base 64"]), "mimeType": kind})
         }
         3 => {
             json!({"type": "resource", "resource": {"uri": "a:b", "text": text(recipe), "blob": "AAAA"}})

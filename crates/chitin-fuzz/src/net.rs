@@ -71,7 +71,8 @@ async fn converse(mut stream: TcpStream, answer: Arc<Mutex<impl FnMut(&Asked) ->
         while let Some((asked, length)) = whole(&heard) {
             heard.drain(..length);
             let said = (answer.lock().expect("nobody panicked"))(&asked);
-            if stream.write_all(&said).await.is_err() {
+            // Whoever has nothing to say hangs up: otherwise each input would wait for it.
+            if said.is_empty() || stream.write_all(&said).await.is_err() {
                 return;
             }
         }
