@@ -53,7 +53,7 @@ pub use issue::{Issue, IssueSeverity};
 pub use layers::{ChitinSettings, ConfigLayer, Layers, Overridden, ValueExplanation, lay_over};
 pub use load::{ConfigError, LoadedConfig, load, openclaw_config_path, read};
 pub use source::{ConfigFile, SourceLocation};
-pub use text::parse_json5;
+pub use text::{json5_depth, parse_json5};
 pub use validate::validate;
 pub use variables::{MissingVariable, VariableError, substitute};
 

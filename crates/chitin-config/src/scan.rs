@@ -34,7 +34,7 @@ pub(super) fn dotted(steps: &[Step]) -> String {
         .join(".")
 }
 
-/// Returns how deep brackets are nested outside strings and comments.
+/// Returns how deep brackets are nested outside strings and comments. It must see each one that the parser sees: that one recurses.
 pub(super) fn depth(text: &str) -> usize {
     let mut scanner = Scanner { text, at: 0 };
     let (mut depth, mut deepest) = (0_usize, 0);
@@ -54,7 +54,7 @@ pub(super) fn depth(text: &str) -> usize {
                     break;
                 }
             }
-            _ => scanner.at += 1,
+            _ => scanner.at += scanner.character(),
         }
     }
     deepest
@@ -165,6 +165,12 @@ impl Scanner<'_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    /// Returns how many bytes the character here has; one that ended before its time would hide all that follows.
+    fn character(&self) -> usize {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        rest.chars().next().map_or(1, char::len_utf8)
+    }
+
     /// Moves past white space and comments and returns the byte there.
     fn next_significant(&mut self) -> Option<u8> {
         loop {
@@ -175,7 +181,8 @@ impl Scanner<'_> {
             } else if rest.starts_with("//") {
                 self.at += rest.find(['\n', '\r', '\u{2028}', '\u{2029}'])?;
             } else if rest.starts_with("/*") {
-                self.at += rest.find("*/")? + 2;
+                // The `*` that begins it does not end it.
+                self.at += 2 + rest[2..].find("*/")? + 2;
             } else {
                 return rest.bytes().next();
             }

@@ -42,6 +42,23 @@ fn brackets_in_strings_and_comments_are_not_nesting() {
 }
 
 #[test]
+fn nothing_hides_brackets_from_the_scanner_that_the_parser_sees() {
+    for before in [
+        "{é:",
+        "/*/ ' */",
+        "{a:'\\é',b:",
+        "//\r",
+        "//\u{2028}",
+        "\u{feff}",
+        "['\\\r\n',",
+    ] {
+        let text = format!("{before}{}", "[".repeat(5000));
+        assert!(depth(&text) >= 5000, "{before}");
+    }
+    assert!(depth(&"[']',".repeat(5000)) >= 5000);
+}
+
+#[test]
 fn the_last_of_equal_keys_is_the_one_that_counts() {
     let text = "{a: 1, a: 2}";
     assert_eq!(locate(text, &[Step::Key("a".to_owned())]), Some(7));
@@ -51,6 +68,18 @@ proptest! {
     #[test]
     fn no_text_makes_the_scanner_panic_or_hang(text in "[\\[\\]{}:,'\"\\\\/* \\na-z0é]{0,200}") {
         let _ = (depth(&text), paths(&text));
+    }
+
+    #[test]
+    fn the_parser_never_goes_deeper_than_the_scanner(
+        parts in prop::collection::vec(prop::sample::select(vec![
+            "[", "]", "{", "}", ",", "é:", "a:", "1", "'x'", "']'", "\"[\\\"\"", "/*/ ' */", "/* ] */", "//[\n", "//]\r", " ", "'\\\n'",
+        ]), 0..30)
+    ) {
+        let text = parts.concat();
+        if let Ok(value) = json5::from_str::<serde_json::Value>(&text) {
+            prop_assert!(levels(&value) <= depth(&text), "{text}");
+        }
     }
 
     #[test]
@@ -80,6 +109,14 @@ fn count(value: &serde_json::Value) -> usize {
     1 + match value {
         serde_json::Value::Array(items) => items.iter().map(count).sum(),
         serde_json::Value::Object(fields) => fields.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
+fn levels(value: &serde_json::Value) -> usize {
+    match value {
+        serde_json::Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or(0),
+        serde_json::Value::Object(fields) => 1 + fields.values().map(levels).max().unwrap_or(0),
         _ => 0,
     }
 }

@@ -1,6 +1,6 @@
 //! JSON5 for other files of the user that are no configuration, with the same bounds.
 
-use super::include;
+use super::{include, scan};
 use serde_json::Value;
 
 /// Reads JSON5 text whose nesting is bounded; an error says what is wrong and in which line.
@@ -9,4 +9,9 @@ pub fn parse_json5(text: &str) -> Result<Value, String> {
         Some((line, column)) => format!("{problem} (line {line}, column {column})"),
         None => problem.to_string(),
     })
+}
+
+/// Returns how deep brackets nest in JSON5 text: its reader recurses, and a stack is finite.
+pub fn json5_depth(text: &str) -> usize {
+    scan::depth(text)
 }

@@ -1,6 +1,7 @@
 //! Records of a session as JSON lines, turned into what a model is sent, and planned into a summary.
 
-use crate::novelty;
+use crate::recipe::Recipe;
+use crate::{novelty, records};
 use chitin_agent::history::{
     Assembling, Author, FailedResults, PlanOptions, WrittenSummary, messages_for_model,
     plan_compaction, prefix_changes, repair,
@@ -30,9 +31,13 @@ pub const DICTIONARY: &[&str] = &[
     "\\ud83d\\ude00",
 ];
 
-/// Reads the lines that are records, and holds every promise of the history against them, by every set of rules.
+/// Reads the lines that are records, and holds every promise of the history against them, by every set of rules. An input that
+/// begins with a one is choices for a tree of records.
 pub fn run(data: &[u8]) {
-    let text = String::from_utf8_lossy(data);
+    let text = match data.split_first() {
+        Some((1, choices)) => records::lines(&mut Recipe::new(choices)).into(),
+        Some(_) | None => String::from_utf8_lossy(data),
+    };
     let branch: Vec<TranscriptEntry> = text
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
@@ -83,9 +88,12 @@ fn assert_paired(messages: &[Message]) {
             }
             Message::Assistant(_) | Message::User(_) | Message::Other(_) => {
                 assert!(wanted.is_empty(), "a call without its result");
-                let blocks = message
-                    .content()
-                    .map(chitin_protocol::message::Content::blocks);
+                // What looks like a call in anybody else's words is none.
+                let blocks = match message {
+                    Message::Assistant(_) => message.content(),
+                    Message::User(_) | Message::ToolResult(_) | Message::Other(_) => None,
+                };
+                let blocks = blocks.map(chitin_protocol::message::Content::blocks);
                 wanted.extend(
                     blocks
                         .unwrap_or_default()

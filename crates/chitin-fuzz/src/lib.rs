@@ -8,6 +8,7 @@
 
 pub mod announce;
 pub mod check_text;
+pub mod command;
 pub mod config;
 pub mod context;
 pub mod cron_jobs;
@@ -16,11 +17,15 @@ pub mod discord_event;
 pub mod edit;
 pub mod front_matter;
 pub mod history;
+pub mod job_log;
+pub mod mcp_message;
 pub mod memory_text;
 pub mod model_stream;
 pub mod mutate;
+pub mod net;
 pub mod novelty;
 pub mod pack_archive;
+pub mod pack_artifact;
 pub mod pack_definition;
 pub mod pack_policy;
 pub mod patch;
@@ -28,17 +33,26 @@ pub mod path_guard;
 pub mod permissions;
 pub mod plugin_message;
 pub mod recipe;
+pub mod records;
+pub mod registry_answer;
 pub mod route;
+pub mod rpc;
 pub mod scratch;
+pub mod server_connection;
 pub mod server_request;
 pub mod session_keys;
 pub mod skill_discovery;
 pub mod slack_event;
+pub mod state_file;
+pub mod tar;
 pub mod text;
+pub mod trace;
 pub mod transcript;
 pub mod transcript_marker;
 pub mod tree;
 pub mod undo_index;
+pub mod undo_state;
+pub mod web_page;
 pub mod word_table;
 
 /// One thing that is fed.
@@ -53,7 +67,7 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 29] = [
+pub const TARGETS: [Target; 39] = [
     Target {
         name: "announce",
         run: announce::run,
@@ -63,6 +77,11 @@ pub const TARGETS: [Target; 29] = [
         name: "check_text",
         run: check_text::run,
         dictionary: check_text::DICTIONARY,
+    },
+    Target {
+        name: "command",
+        run: command::run,
+        dictionary: command::DICTIONARY,
     },
     Target {
         name: "config",
@@ -105,6 +124,16 @@ pub const TARGETS: [Target; 29] = [
         dictionary: history::DICTIONARY,
     },
     Target {
+        name: "job_log",
+        run: job_log::run,
+        dictionary: job_log::DICTIONARY,
+    },
+    Target {
+        name: "mcp_message",
+        run: mcp_message::run,
+        dictionary: mcp_message::DICTIONARY,
+    },
+    Target {
         name: "memory_text",
         run: memory_text::run,
         dictionary: memory_text::DICTIONARY,
@@ -118,6 +147,11 @@ pub const TARGETS: [Target; 29] = [
         name: "pack_archive",
         run: pack_archive::run,
         dictionary: pack_archive::DICTIONARY,
+    },
+    Target {
+        name: "pack_artifact",
+        run: pack_artifact::run,
+        dictionary: pack_artifact::DICTIONARY,
     },
     Target {
         name: "pack_definition",
@@ -150,9 +184,19 @@ pub const TARGETS: [Target; 29] = [
         dictionary: plugin_message::DICTIONARY,
     },
     Target {
+        name: "registry_answer",
+        run: registry_answer::run,
+        dictionary: registry_answer::DICTIONARY,
+    },
+    Target {
         name: "route",
         run: route::run,
         dictionary: route::DICTIONARY,
+    },
+    Target {
+        name: "server_connection",
+        run: server_connection::run,
+        dictionary: server_connection::DICTIONARY,
     },
     Target {
         name: "server_request",
@@ -175,9 +219,19 @@ pub const TARGETS: [Target; 29] = [
         dictionary: slack_event::DICTIONARY,
     },
     Target {
+        name: "state_file",
+        run: state_file::run,
+        dictionary: state_file::DICTIONARY,
+    },
+    Target {
         name: "text",
         run: text::run,
         dictionary: text::DICTIONARY,
+    },
+    Target {
+        name: "trace",
+        run: trace::run,
+        dictionary: trace::DICTIONARY,
     },
     Target {
         name: "transcript",
@@ -193,6 +247,16 @@ pub const TARGETS: [Target; 29] = [
         name: "undo_index",
         run: undo_index::run,
         dictionary: undo_index::DICTIONARY,
+    },
+    Target {
+        name: "undo_state",
+        run: undo_state::run,
+        dictionary: undo_state::DICTIONARY,
+    },
+    Target {
+        name: "web_page",
+        run: web_page::run,
+        dictionary: web_page::DICTIONARY,
     },
     Target {
         name: "word_table",

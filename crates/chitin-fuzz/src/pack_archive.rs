@@ -1,6 +1,7 @@
 //! The archive of a layer, as somebody else may have made it.
 
-use crate::novelty;
+use crate::recipe::Recipe;
+use crate::{novelty, tar};
 use chitin_pack::archive::{ArchiveEntryKind, ArchiveLimits, decompress, read};
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -42,8 +43,12 @@ const LIMITS: ArchiveLimits = ArchiveLimits {
     entries: 64,
 };
 
-/// Takes an archive: as it is, with the sums of its headers put right, and as a compressed stream.
+/// Takes an archive: made of choices where the first byte is a one, else as it is, with the sums of its headers put right, and
+/// as a compressed stream.
 pub fn run(data: &[u8]) {
+    if let Some((1, choices)) = data.split_first() {
+        return check(tar::built(&mut Recipe::new(choices)).as_slice());
+    }
     check(data);
     check(repaired(data).as_slice());
     check(decompress(data));

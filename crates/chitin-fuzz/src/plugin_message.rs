@@ -1,12 +1,14 @@
 //! What plugins write: lines, messages, handshakes, definitions, contexts.
 
-use crate::novelty;
+use crate::recipe::Recipe;
+use crate::rpc::{frame, object, text};
+use crate::{novelty, records};
 use chitin_plugin::protocol::{
     LineBuffer, PluginMessage, assembled, bootstrapped, definition, handshake, ingested, parse,
     supports,
 };
 use chitin_protocol::message::Message;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::{Component, Path};
 
 /// What messages are made of.
@@ -41,8 +43,102 @@ pub const DICTIONARY: &[&str] = &[
     "\u{0}",
 ];
 
-/// Reads the bytes as what a plugin wrote, in whole and in two parts.
+const METHODS: &[&str] = &[
+    "log",
+    "adapter.definition",
+    "contextEngine.assemble",
+    "$/cancel",
+    "",
+];
+
+/// Reads the bytes as what a plugin wrote, in whole and in two parts. An input that begins with a one is choices for frames.
 pub fn run(data: &[u8]) {
+    if let Some((1, choices)) = data.split_first() {
+        return of_bytes(built(&mut Recipe::new(choices)).as_bytes());
+    }
+    of_bytes(data);
+}
+
+fn built(recipe: &mut Recipe<'_>) -> String {
+    let mut lines = String::new();
+    for id in 1..12 {
+        if recipe.is_done() {
+            break;
+        }
+        lines.push_str(&frame(recipe, &json!(id), METHODS, result).to_string());
+        lines.push_str(if recipe.byte() > 250 { "\r\n" } else { "\n" });
+    }
+    lines
+}
+
+/// Builds what some method gives back.
+fn result(recipe: &mut Recipe<'_>) -> Value {
+    match recipe.byte() % 6 {
+        0 => {
+            let offers: Value = (0..recipe.byte() % 4)
+                .map(|_| json!(recipe.pick(&["adapter", "contextEngine", "channel", ""])))
+                .collect();
+            let members = [
+                ("protocolVersion", json!(recipe.byte() % 3)),
+                ("name", json!(text(recipe))),
+                ("version", json!("1")),
+                ("offers", offers),
+                ("adapter", json!({"priority": recipe.byte()})),
+                (
+                    "contextEngine",
+                    json!({"ownsCompaction": recipe.byte() % 2 == 0}),
+                ),
+            ];
+            object(recipe, &members)
+        }
+        1 => {
+            let skills: Value = (0..recipe.byte() % 5)
+                .map(|_| json!(recipe.path(&["skills", "a", "..", "SKILL.md", ".", "", "/", "\\"])))
+                .collect();
+            let members = [
+                ("name", json!(text(recipe))),
+                ("operatingRules", json!(text(recipe))),
+                ("persona", json!(text(recipe))),
+                ("skills", skills),
+                (
+                    "extensions",
+                    json!({recipe.pick(&["MCP.md", "PERMISSIONS.md", "x", "../MCP.md"]): text(recipe)}),
+                ),
+            ];
+            object(recipe, &members)
+        }
+        2 | 3 => {
+            let messages: Value = (0..recipe.byte() % 8)
+                .map(|_| chosen_message(recipe))
+                .collect();
+            let members = [
+                ("messages", messages),
+                ("systemPromptAddition", json!(text(recipe))),
+                ("estimatedTokens", json!(recipe.byte())),
+            ];
+            object(recipe, &members)
+        }
+        4 => {
+            let name = recipe.pick(&["ingested", "bootstrapped", "supports", "reason"]);
+            object(recipe, &[(name, json!(true))])
+        }
+        _ => records::any(recipe),
+    }
+}
+
+fn chosen_message(recipe: &mut Recipe<'_>) -> Value {
+    match recipe.byte() % 6 {
+        0 => json!({"role": "user", "content": text(recipe)}),
+        1 => {
+            json!({"role": "assistant", "content": [{"type": "toolCall", "id": "c", "name": "read", "arguments": {}}]})
+        }
+        2 => json!({"role": "toolResult", "toolCallId": recipe.pick(&["c", "d"]), "content": "x"}),
+        3 => records::any(recipe),
+        _ => json!(recipe.byte() % 6),
+    }
+}
+
+fn of_bytes(data: &[u8]) {
     let lines = split(&[data]);
     let (first, second) = data.split_at(data.len() / 2);
     assert_eq!(

@@ -17,6 +17,11 @@ impl<'a> Recipe<'a> {
         self.rest.is_empty()
     }
 
+    /// Returns what was not read yet.
+    pub const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// Takes one byte.
     pub fn byte(&mut self) -> u8 {
         match self.rest.split_first() {

@@ -4,7 +4,8 @@
     reason = "transcripts are written and looked at behind the store's back"
 )]
 
-use crate::{novelty, scratch};
+use crate::recipe::Recipe;
+use crate::{novelty, records, scratch};
 use chitin_contract::TranscriptRules;
 use chitin_protocol::message::Message;
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
@@ -42,8 +43,17 @@ const KEY: &str = "agent:main:main";
 const HEADER: &str =
     "{\"type\":\"session\",\"version\":3,\"id\":\"s1\",\"timestamp\":\"t\",\"cwd\":\"/w\"}\n";
 
-/// Reads the lines by themselves, then makes a transcript of them and works with it.
+/// Reads the lines by themselves, then makes a transcript of them and works with it. An input that begins with a one is choices
+/// for a tree of records.
 pub fn run(data: &[u8]) {
+    if let Some((1, choices)) = data.split_first() {
+        let lines = records::lines(&mut Recipe::new(choices));
+        return of_bytes(&[b"\x02", lines.as_bytes()].concat());
+    }
+    of_bytes(data);
+}
+
+fn of_bytes(data: &[u8]) {
     for line in data.split(|byte| *byte == b'\n') {
         lossless(line);
     }

@@ -89,7 +89,7 @@ impl Packing<'_> {
     fn line(&mut self, line: &[u16]) {
         let ends = self.rules.fence_ends;
         let next = match (fence_line(line, ends), &self.open) {
-            (Some(opening), None) => Some(OpenFence {
+            (Some(opening), None) if self.can_close(opening) => Some(OpenFence {
                 opening,
                 line: line[..opening.width].to_vec(),
             }),
@@ -101,6 +101,12 @@ impl Packing<'_> {
             DiscordLines::OwnLine => self.whole_lines(line, next.as_ref()),
         }
         self.open = next;
+    }
+
+    /// Tells whether a message has room for the marker of a block at both ends. A line of thousands of `~` is no block for us.
+    fn can_close(&self, opening: FenceLine) -> bool {
+        self.rules.discord_lines == DiscordLines::BehindOpening
+            || (opening.indent + opening.length) * 2 + 3 <= self.max_chars
     }
 
     /// Returns how many characters and lines a message may have, with the closing line of a block put aside.

@@ -3,13 +3,16 @@
 use crate::entry::Change;
 use crate::error::UndoError;
 use chitin_guard::{Hardlinks, LinkPolicy, Oversized, ReadError, ReadPolicy, Root};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::path::Path;
 
 /// The name of the file.
 pub(crate) const LOG: &str = "changes.jsonl";
 /// The largest log that is read.
 pub(crate) const MAX_BYTES: u64 = 256 << 20;
+/// No honest count gets as far. The next one after the highest of all would be zero, and what follows would be passed over.
+const HIGHEST: u64 = 1 << 53;
 /// How much of a message is kept.
 const MAX_MESSAGE: usize = 200;
 
@@ -18,7 +21,7 @@ const MAX_MESSAGE: usize = 200;
 #[serde(rename_all = "camelCase")]
 pub struct TurnInfo {
     /// Its number, given when it first changes something.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "counted")]
     pub number: u64,
     /// Its run id.
     pub id: String,
@@ -91,6 +94,7 @@ impl TurnInfo {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Record {
     /// Its place in the log, counted from one and never given twice.
+    #[serde(deserialize_with = "counted")]
     pub(crate) sequence: u64,
     /// When it was found, in milliseconds since 1970.
     pub(crate) at_ms: i64,
@@ -110,6 +114,14 @@ impl Record {
     pub(crate) fn is_of(&self, number: u64) -> bool {
         self.turns.iter().any(|turn| turn.number == number)
     }
+}
+
+fn counted<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let number = u64::deserialize(from)?;
+    if number > HIGHEST {
+        return Err(D::Error::custom("nothing was counted as far"));
+    }
+    Ok(number)
 }
 
 /// Returns how many bytes the log has.
@@ -222,6 +234,20 @@ fn lines_of(records: &[Record]) -> Result<Vec<u8>, UndoError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_nobody_counted_to_is_damage() {
+        let line = |sequence: u64, number: u64| {
+            format!(
+                "{{\"sequence\":{sequence},\"atMs\":1,\"turns\":[{{\"number\":{number},\"id\":\"\",\"session\":\"\",\"message\":\"\"}}]}}\n"
+            )
+        };
+        let log = [line(1, 1), line(u64::MAX, 2), line(2, u64::MAX), line(3, 3)].concat();
+        let log = parse(log.as_bytes());
+        let sequences: Vec<u64> = log.records.iter().map(|record| record.sequence).collect();
+        assert_eq!((sequences, log.damaged), (vec![1, 3], 2));
+        assert!(log.records[1].gap);
+    }
 
     #[test]
     fn a_message_is_shortened_to_its_first_words_on_one_line() {

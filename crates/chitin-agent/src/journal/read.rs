@@ -6,6 +6,7 @@ use super::oversize::is_left_out;
 use super::request_text::Decoder;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Longer files than any trajectory gets are not read to their end.
@@ -296,36 +297,36 @@ impl TraceFile {
     /// Returns the turns in the order in which they began.
     pub fn runs(&self) -> Vec<RecordedRun<'_>> {
         let mut runs: Vec<RecordedRun<'_>> = Vec::new();
+        let mut known = HashMap::new();
         for event in &self.events {
             let run_id = event.run_id();
-            match runs.iter_mut().rev().find(|run| run.run_id == run_id) {
-                Some(run) => run.events.push(event),
-                None => runs.push(RecordedRun {
+            let at = *known.entry(run_id).or_insert(runs.len());
+            if at == runs.len() {
+                runs.push(RecordedRun {
                     run_id,
-                    events: vec![event],
-                }),
+                    events: Vec::new(),
+                });
             }
+            runs[at].events.push(event);
         }
         runs
     }
 
-    /// Returns the requests in the order in which they were sent, where the contract has them recorded.
-    pub fn requests(&self) -> Vec<LoggedRequest> {
-        let mut requests = Vec::new();
-        for run in self.runs() {
+    /// Returns the requests in the order in which they were sent, where the contract has them recorded. One by one: a recording of a
+    /// few megabytes can hold gigabytes of them.
+    pub fn requests(&self) -> impl Iterator<Item = LoggedRequest> {
+        self.runs().into_iter().flat_map(|run| {
             let mut decoder = Decoder::default();
-            for event in run.events {
-                if event.kind() == event::REQUEST {
-                    let body = decoder.decode(event.data()).map(str::to_owned);
-                    let digest = event.data()["digest"].as_str().unwrap_or_default();
-                    requests.push(LoggedRequest {
-                        digest: digest.to_owned(),
-                        body,
-                    });
-                }
-            }
-        }
-        requests
+            let events = run.events.into_iter();
+            let requests = events.filter(|event| event.kind() == event::REQUEST);
+            requests.map(move |event| LoggedRequest {
+                digest: event.data()["digest"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned(),
+                body: decoder.decode(event.data()).map(str::to_owned),
+            })
+        })
     }
 }
 

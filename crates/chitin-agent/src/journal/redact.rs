@@ -1,7 +1,8 @@
 //! Takes out of a log what nobody should read there: secrets, and bytes that say nothing to people.
 
 use super::digest::sha256;
-use serde_json::Value;
+use chitin_tools::redact::SHORTEST_SECRET;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -57,18 +58,34 @@ impl JournalRedactor {
             Value::Array(items) => items
                 .iter_mut()
                 .fold(false, |changed, item| self.value(item) | changed),
-            Value::Object(fields) => fields.iter_mut().fold(false, |changed, (name, field)| {
-                let is_changed = match field {
-                    Value::String(text) if !text.is_empty() && is_secret_field(name) => {
-                        REDACTED.clone_into(text);
-                        true
-                    }
-                    field => self.value(field),
-                };
-                is_changed | changed
-            }),
+            Value::Object(fields) => {
+                let changed = fields.iter_mut().fold(false, |changed, (name, field)| {
+                    let is_changed = match field {
+                        Value::String(text) if !text.is_empty() && is_secret_field(name) => {
+                            REDACTED.clone_into(text);
+                            true
+                        }
+                        field => self.value(field),
+                    };
+                    is_changed | changed
+                });
+                self.names(fields) | changed
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
+    }
+
+    /// Takes secrets out of the names of fields.
+    fn names(&self, fields: &mut Map<String, Value>) -> bool {
+        let mut names = fields.keys();
+        if !names.any(|name| name.len() >= SHORTEST_SECRET && self.text(name) != *name) {
+            return false;
+        }
+        *fields = std::mem::take(fields)
+            .into_iter()
+            .map(|(name, field)| (self.text(&name).into_owned(), field))
+            .collect();
+        true
     }
 
     fn string(&self, text: &mut String) -> bool {

@@ -36,10 +36,15 @@ impl Encoder {
     }
 }
 
+/// How much is put together of one turn, in bytes. Each line may copy all that came before it.
+const MOST_DECODED: usize = 1 << 30;
+
 /// Puts a body together again. Nothing, when it was too long to be kept or leans on one that was.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     last: Option<String>,
+    /// How many bytes were put together.
+    total: usize,
 }
 
 impl Decoder {
@@ -51,13 +56,16 @@ impl Decoder {
         let new = data.get("body").and_then(Value::as_str);
         let body = match (new, place("samePrefix"), place("sameSuffix")) {
             (Some(new), Some(prefix), Some(suffix)) => self.last.take().and_then(|last| {
-                let end = last.get(last.len().checked_sub(suffix)?..)?;
-                Some([last.get(..prefix)?, new, end].concat())
+                let end = last.len().checked_sub(suffix)?;
+                // What is shared twice would double the text with every line of a few bytes.
+                (prefix <= end).then_some(())?;
+                Some([last.get(..prefix)?, new, last.get(end..)?].concat())
             }),
             (Some(new), None, None) => Some(new.to_owned()),
             (Some(_) | None, _, _) => None,
         };
-        self.last = body;
+        self.total += body.as_ref().map_or(0, String::len);
+        self.last = body.filter(|_| self.total <= MOST_DECODED);
         self.last.as_deref()
     }
 }
@@ -78,4 +86,26 @@ fn common(before: &str, now: &str) -> (usize, usize) {
         suffix -= 1;
     }
     (prefix, suffix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_between_two_requests_is_all_that_is_kept_of_the_second() {
+        let (mut encoder, mut decoder) = (Encoder::default(), Decoder::default());
+        for body in ["{\"messages\":[1]}", "{\"messages\":[1,2]}", "other"] {
+            let data = Value::Object(encoder.encode(body.to_owned()));
+            assert_eq!(decoder.decode(&data), Some(body));
+        }
+    }
+
+    #[test]
+    fn nothing_is_shared_twice() {
+        let mut decoder = Decoder::default();
+        assert_eq!(decoder.decode(&json!({"body": "abcd"})), Some("abcd"));
+        let twice = json!({"body": "x", "samePrefix": 4, "sameSuffix": 4});
+        assert_eq!(decoder.decode(&twice), None);
+    }
 }

@@ -53,13 +53,16 @@ impl RecordedTurns {
         for (line, text) in bytes.split(|byte| *byte == b'\n').enumerate() {
             let range = end..end + text.len();
             end = range.end + 1;
-            let Ok(head) = serde_json::from_slice::<Head<'_>>(text) else {
-                continue;
+            let run_id = match serde_json::from_slice::<Head<'_>>(text) {
+                Ok(head) if head.trace_schema == compat::TRACE_SCHEMA => head.run_id,
+                Ok(_) => continue,
+                // One that is not written as we do may be an event all the same: with a field twice, say.
+                Err(_) => match event_in(text) {
+                    Some(event) => event["runId"].as_str().map(|id| id.to_owned().into()),
+                    None => continue,
+                },
             };
-            if head.trace_schema != compat::TRACE_SCHEMA {
-                continue;
-            }
-            let run_id = head.run_id.unwrap_or_default();
+            let run_id = run_id.unwrap_or_default();
             let at = known.get(&*run_id).copied().unwrap_or_else(|| {
                 known.insert(run_id.to_string(), turns.len());
                 turns.push(Turn {

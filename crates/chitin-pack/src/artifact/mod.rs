@@ -156,7 +156,7 @@ pub fn read_verified(
     let mut bytes = Vec::new();
     blobs
         .open(&descriptor.digest)?
-        .take(descriptor.size + 1)
+        .take(descriptor.size.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(descriptor, error))?;
     compare(descriptor, Digest::of(&bytes), bytes.len() as u64)?;
@@ -166,7 +166,9 @@ pub fn read_verified(
 /// Reads a blob piece by piece and checks it.
 pub fn verify_blob(blobs: &dyn Blobs, descriptor: &Descriptor) -> Result<(), PackError> {
     let mut hashing = Hashing::new(io::sink());
-    let mut source = blobs.open(&descriptor.digest)?.take(descriptor.size + 1);
+    let mut source = blobs
+        .open(&descriptor.digest)?
+        .take(descriptor.size.saturating_add(1));
     io::copy(&mut source, &mut hashing).map_err(|error| unreadable(descriptor, error))?;
     let (_, digest, size) = hashing.finish();
     compare(descriptor, digest, size)

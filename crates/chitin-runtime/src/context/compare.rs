@@ -13,6 +13,10 @@ use serde::Serialize;
 use similar::TextDiff;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a difference is sought for the best way to say it.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a workspace is compared with.
 pub struct ComparedContext {
@@ -162,7 +166,11 @@ impl ContextComparison {
         let kept_bytes = prefix.bytes.min(cacheable);
         let kept = count(&right_text[..kept_bytes]);
         let lost = right_view.cached.tokens.saturating_sub(kept);
-        let diff = TextDiff::from_lines(&left_text, &right_text)
+        let mut config = TextDiff::configure();
+        let diff = config
+            .timeout(PATIENCE)
+            .diff_lines(&*left_text, &*right_text);
+        let diff = diff
             .unified_diff()
             .context_radius(3)
             .header(left_label, right_label)

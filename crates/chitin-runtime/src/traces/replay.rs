@@ -10,6 +10,10 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{DiffTag, TextDiff};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a difference is sought for the best way to say it. A recording may have lines without number.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A recorded session beside what would be sent now.
 #[derive(Debug, Serialize)]
@@ -344,7 +348,8 @@ impl SystemChange {
             line: 1 + now[..byte].matches('\n').count(),
             part: parts.at(byte),
         });
-        let diff = TextDiff::from_lines(then, now);
+        let mut config = TextDiff::configure();
+        let diff = config.timeout(PATIENCE).diff_lines(then, now);
         let mut lines: Vec<usize> = vec![0];
         lines.extend(now.match_indices('\n').map(|(at, _)| at + 1));
         for op in diff.ops().iter().filter(|op| op.tag() != DiffTag::Equal) {

@@ -17,6 +17,9 @@ const SIMPLE: [&str; 12] = [
     "tg-spoiler",
 ];
 
+/// No tag that Telegram knows is longer, in bytes.
+const LONGEST_TAG: usize = 4096;
+
 /// Turns escaped tags back into tags, where Telegram knows them and they are not in code. What is not closed is not opened.
 pub(super) fn keep_known(html: &str) -> String {
     if !html.contains("&lt;") {
@@ -56,9 +59,12 @@ fn text(text: &str, depth: usize, open: &mut Vec<String>, kept: &mut String) {
     {
         kept.push_str(&rest[..at]);
         let inner = &rest[at + 4..];
-        let Some(end) = inner.find("&gt;") else {
-            rest = &rest[at..];
-            break;
+        // One that ends far away is none; looking for its end every time would take time without measure.
+        let near = &inner[..inner.floor_char_boundary(LONGEST_TAG)];
+        let Some(end) = near.find("&gt;") else {
+            kept.push_str("&lt;");
+            rest = inner;
+            continue;
         };
         let one_line = !inner[..end].contains('\n');
         let tag = one_line

@@ -289,6 +289,31 @@ fn a_long_line_of_code_goes_on_in_the_next_message_for_discord() {
 }
 
 #[test]
+fn a_marker_of_thousands_of_characters_keeps_to_the_limit() {
+    for marker in ["~", "`"] {
+        for text in [
+            marker.repeat(3000),
+            format!("{}\ncode\n", marker.repeat(1500)),
+            format!("{}\ncode\n", marker.repeat(990)),
+            format!(
+                "a\n{0}\n{1}\n{0}\nb",
+                marker.repeat(1100),
+                "code ".repeat(800)
+            ),
+        ] {
+            for mode in [ChunkMode::Length, ChunkMode::Newline] {
+                for format in FORMATS {
+                    let limits = limits(format, 2000, mode);
+                    for piece in bodies(&text, &limits, &OutboundRules::CANONICAL) {
+                        assert!(units(&piece) <= 2000, "{format:?}: {}", units(&piece));
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn each_surface_gets_its_own_markup() {
     let text = "# Harbour\n\n**Lamps** and *oil*, see [the map](https://e.org/m) & README.md\n\n- one\n  - two\n\n> quoted\n\n```sh\nls <dir>\n```\n\n||dusk||";
     let shown = [TextFormat::Slack, TextFormat::Telegram].map(|format| {
@@ -367,6 +392,8 @@ fn eight_times_the_text_is_about_eight_times_the_work() {
         "```",
         "((((",
         "a@b.",
+        "    ",
+        "&lt;",
     ];
     for rules in [OutboundRules::CANONICAL, OutboundRules::OPENCLAW_2026_9] {
         for pattern in patterns {

@@ -3,13 +3,16 @@
 //! These rules look at words and so can be got around; the wall is the [sandbox](crate::sandbox). They are for honest mistakes.
 
 use super::overwrite::{Target, is_harmless, targets};
-use super::rules::{INTERPRETERS, RUNNERS, by_bare_name};
+use super::rules::{INTERPRETERS, RUNNERS};
 use super::shell::{Word, split};
 
 /// How deep commands within commands are looked at.
 const DEEPEST: usize = 4;
-/// How many words of a line are looked at.
-const MOST_WORDS: usize = 4_000;
+/// How many words of a command are looked at.
+const MOST_WORDS: usize = 1_000;
+
+/// How many files are looked at that output goes to.
+const MOST_FILES: usize = 100;
 
 /// A program, the words that make a call of it harmful, and what it does then.
 struct Rule {
@@ -177,14 +180,48 @@ fn harm_of(command: &str, at_stake: &dyn Fn(&str) -> bool, depth: usize) -> Opti
         .find_map(|words| harm_of_words(words, at_stake, depth))
 }
 
+/// Looks at every word that may begin a command, each once: behind a program that runs others, that is all of them.
 fn harm_of_words(words: &[Word], at_stake: &dyn Fn(&str) -> bool, depth: usize) -> Option<String> {
-    let words = by_bare_name(words);
-    let Some((Word::Exact(program), arguments)) = words.split_first() else {
-        return None;
-    };
-    if program.contains('=') {
-        return harm_of_words(arguments, at_stake, depth);
+    let words = &words[..words.len().min(MOST_WORDS)];
+    let (mut begins, mut runs, mut interprets) = (true, false, false);
+    for (at, word) in words.iter().enumerate() {
+        if !(begins || runs || interprets) {
+            break;
+        }
+        let Word::Exact(text) = word else {
+            begins = false;
+            continue;
+        };
+        if interprets
+            && depth < DEEPEST
+            && text.contains(' ')
+            && let Some(harm) = harm_of(text, at_stake, depth + 1)
+        {
+            return Some(harm);
+        }
+        if !(begins || runs) {
+            continue;
+        }
+        let program = text.rsplit('/').next().unwrap_or(text);
+        // A variable may stand before the program.
+        begins = program.contains('=');
+        if begins {
+            continue;
+        }
+        if let Some(harm) = harm_of_call(program, &words[at + 1..], at_stake) {
+            return Some(harm);
+        }
+        runs |= RUNNERS.contains(&program);
+        interprets |= program == "eval" || INTERPRETERS.contains(&program);
     }
+    None
+}
+
+fn harm_of_call(
+    program: &str,
+    arguments: &[Word],
+    at_stake: &dyn Fn(&str) -> bool,
+) -> Option<String> {
     if program.starts_with("mkfs") {
         return Some(format!(
             "`{program}` makes a new file system: all that a disk holds is lost."
@@ -196,29 +233,7 @@ fn harm_of_words(words: &[Word], at_stake: &dyn Fn(&str) -> bool, depth: usize) 
     if let Some(rule) = found.filter(|_| !only_asks(program, arguments)) {
         return Some(format!("`{program}` here {}.", rule.does));
     }
-    if let Some(over) = written_over(program, arguments, at_stake) {
-        return Some(over);
-    }
-    if depth >= DEEPEST {
-        return None;
-    }
-    if RUNNERS.contains(&program.as_str()) {
-        let rest = (0..arguments.len())
-            .find_map(|at| harm_of_words(&arguments[at..], at_stake, depth + 1));
-        if rest.is_some() {
-            return rest;
-        }
-    }
-    if program == "eval" || INTERPRETERS.contains(&program.as_str()) {
-        let texts = arguments.iter().filter_map(|word| match word {
-            Word::Exact(text) if text.contains(' ') => Some(text),
-            Word::Exact(_) | Word::Open => None,
-        });
-        return texts
-            .into_iter()
-            .find_map(|text| harm_of(text, at_stake, depth + 1));
-    }
-    None
+    written_over(program, arguments, at_stake)
 }
 
 /// Says which file a call writes over that could not be brought back.
@@ -325,9 +340,9 @@ fn roughly(command: &str) -> Vec<Vec<Word>> {
 fn truncated_files(command: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut quote = None;
-    let mut letters = command.chars().peekable();
+    let mut letters = command.char_indices().peekable();
     let mut before = ' ';
-    while let Some(c) = letters.next() {
+    while let Some((_, c)) = letters.next() {
         match (quote, c) {
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), c) if c == open => quote = None,
@@ -335,12 +350,12 @@ fn truncated_files(command: &str) -> Vec<String> {
                 letters.next();
             }
             (None, '>') if before != '>' && before != '<' => {
-                if letters.peek() == Some(&'|') {
-                    letters.next();
-                }
-                if !matches!(letters.peek(), Some('>' | '&' | '(')) {
-                    let rest: String = letters.clone().collect();
-                    let rest = rest.trim_start_matches([' ', '\t']);
+                letters.next_if(|(_, c)| *c == '|');
+                if found.len() < MOST_FILES
+                    && let Some((at, c)) = letters.peek()
+                    && !matches!(c, '>' | '&' | '(')
+                {
+                    let rest = command[*at..].trim_start_matches([' ', '\t']);
                     let end = rest.find([' ', '\t', '\n', ';', '|', '&', '<', '>', ')']);
                     let file = rest[..end.unwrap_or(rest.len())].trim_matches(['"', '\'']);
                     if !file.is_empty() {
@@ -421,6 +436,25 @@ mod tests {
         ] {
             assert!(is_harmful(command), "{command}");
         }
+    }
+
+    /// Each of these took hours, or all of the stack.
+    #[test]
+    fn a_long_command_takes_no_time() {
+        for part in [
+            "env ",
+            "a=1 ",
+            "sudo sh 'a b' ",
+            "eval 'sh x' ",
+            "x>y ",
+            "> ",
+        ] {
+            let command = part.repeat(20_000);
+            assert!(!is_harmful(&command), "{part}");
+            assert!(!is_harmful(&format!("({command}")), "{part}");
+        }
+        let seen = format!("{}rm -r x", "env ".repeat(900));
+        assert!(is_harmful(&seen));
     }
 
     #[test]

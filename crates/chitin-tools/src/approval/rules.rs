@@ -51,6 +51,9 @@ pub(super) const INTERPRETERS: [&str; 26] = [
     "ex", "ssh",
 ];
 
+/// The most words of a command that runs others that are looked through for what is denied.
+const MOST_WORDS: usize = 500;
+
 impl ApprovalRules {
     /// Puts the layers together: `openclaw.json` (the value of `tools.exec`), then Chitin's own settings, then the
     /// workspace's file. Lists are added up; of the mode the later layer's word counts.
@@ -207,6 +210,10 @@ impl ApprovalRules {
         let own = self.fits(words).max(doubt(words));
         if !RUNNERS.contains(&bare) {
             return own;
+        }
+        // Every word of it may begin a command, so the time grows with the square of their number.
+        if words.len() > MOST_WORDS {
+            return own.max(Fit::Maybe);
         }
         let inner = (1..words.len()).map(|from| {
             let inner = &words[from..];

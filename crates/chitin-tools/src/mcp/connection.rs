@@ -10,6 +10,7 @@ use chitin_net::client_builder;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, Implementation,
+    PaginatedRequestParams,
 };
 use rmcp::service::{ClientInitializeError, RunningService, ServiceError};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -19,9 +20,14 @@ use rmcp::transport::streamable_http_client::{
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 /// The most tools of one server.
-pub(super) const MOST_TOOLS: usize = 256;
+const MOST_TOOLS: usize = 256;
+/// The most pages of a list. Some servers give one tool a page.
+const MOST_PAGES: usize = MOST_TOOLS + 1;
+/// The longest name and schema of a tool together, in bytes. Both are sent with every request.
+pub(super) const LONGEST_TOOL: usize = 256 << 10;
 /// The longest description, in characters.
 const DESCRIPTION: usize = 4096;
 
@@ -73,8 +79,25 @@ pub(super) enum Delivered {
 pub(super) struct ListedTools {
     /// Those that are used.
     pub(super) tools: Vec<RemoteTool>,
-    /// How many more it offers.
+    /// How many more it offers, as far as it was asked.
     pub(super) omitted: usize,
+    /// Whether its list goes on.
+    pub(super) goes_on: bool,
+    /// How many are not used because they are too long.
+    pub(super) too_long: usize,
+}
+
+impl ListedTools {
+    fn add(&mut self, tool: rmcp::model::Tool) {
+        let schema = serde_json::to_vec(&tool.input_schema).unwrap_or_default();
+        if self.tools.len() == MOST_TOOLS {
+            self.omitted += 1;
+        } else if tool.name.len() + schema.len() > LONGEST_TOOL {
+            self.too_long += 1;
+        } else {
+            self.tools.push(remote(tool));
+        }
+    }
 }
 
 impl Connection {
@@ -85,18 +108,7 @@ impl Connection {
     ) -> Result<(Self, ListedTools), String> {
         let opening = async {
             let connection = Self::connect(config, surroundings).await?;
-            let listed = tokio::select! {
-                listed = connection.service.list_all_tools() => listed,
-                reason = connection.oversized.came() => return Err(reason),
-            };
-            let tools = match listed {
-                Ok(tools) => tools,
-                Err(error) => return Err(connection.explain(&error).await),
-            };
-            let listed = ListedTools {
-                omitted: tools.len().saturating_sub(MOST_TOOLS),
-                tools: tools.into_iter().take(MOST_TOOLS).map(remote).collect(),
-            };
+            let listed = connection.list().await?;
             Ok((connection, listed))
         };
         tokio::time::timeout(config.connecting, opening)
@@ -107,32 +119,54 @@ impl Connection {
             })
     }
 
+    /// Asks for the tools, page by page, for as long as they are of use.
+    pub(super) async fn list(&self) -> Result<ListedTools, String> {
+        let mut listed = ListedTools::default();
+        let mut cursor = None;
+        for _ in 0..MOST_PAGES {
+            let ask = PaginatedRequestParams::default().with_cursor(cursor);
+            let answered = tokio::select! {
+                answered = self.service.list_tools(Some(ask)) => answered,
+                reason = self.oversized.came() => return Err(reason),
+            };
+            let page = match answered {
+                Ok(page) => page,
+                Err(error) => return Err(self.explain(&error).await),
+            };
+            for tool in page.tools {
+                listed.add(tool);
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(listed);
+            }
+            if listed.omitted > 0 {
+                break;
+            }
+        }
+        // What the other pages hold is not used, and how much it is nobody asks.
+        listed.goes_on = true;
+        Ok(listed)
+    }
+
     async fn connect(
         config: &ServerConfig,
         surroundings: &McpSurroundings,
     ) -> Result<Self, String> {
-        let client = ClientConfig::new(
-            ClientCapabilities::default(),
-            Implementation::new("chitin", env!("CARGO_PKG_VERSION")),
-        );
-        let oversized = Oversized::default();
         match &config.transport {
             transport @ ServerTransport::Stdio { .. } => {
                 let stdio = stdio::start(transport, surroundings).await?;
                 let last_words = stdio.last_words;
-                match client
-                    .serve((oversized.watch(stdio.output), stdio.input))
-                    .await
-                {
-                    Ok(service) => Ok(Self {
-                        service,
+                match Self::over(stdio.output, stdio.input).await {
+                    Ok(connection) => Ok(Self {
                         last_words: Some(last_words),
-                        oversized,
+                        ..connection
                     }),
                     Err(error) => Err(last_words.explain(not_begun(&error)).await),
                 }
             }
             ServerTransport::Http { url, headers } => {
+                let oversized = Oversized::default();
                 let http = SessionClient {
                     client: client_builder(surroundings.trust.tls_for(url.as_str())?)
                         .build()
@@ -158,7 +192,7 @@ impl Connection {
                 }
                 let transport =
                     StreamableHttpClientTransport::with_client(http, config.custom_headers(custom));
-                let service = client
+                let service = client()
                     .serve(transport)
                     .await
                     .map_err(|error| not_begun(&error))?;
@@ -169,6 +203,20 @@ impl Connection {
                 })
             }
         }
+    }
+
+    /// Connects over two streams: what the server says, and what it hears.
+    pub(super) async fn over(
+        output: impl AsyncRead + Send + Unpin + 'static,
+        input: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Result<Self, ClientInitializeError> {
+        let oversized = Oversized::default();
+        let service = client().serve((oversized.watch(output), input)).await?;
+        Ok(Self {
+            service,
+            last_words: None,
+            oversized,
+        })
     }
 
     /// Says whether the server is known to be gone.
@@ -226,8 +274,16 @@ impl Connection {
     }
 }
 
+/// Returns what we say of ourselves.
+fn client() -> ClientConfig {
+    ClientConfig::new(
+        ClientCapabilities::default(),
+        Implementation::new("chitin", env!("CARGO_PKG_VERSION")),
+    )
+}
+
 /// Says why a conversation with a server did not begin.
-fn not_begun(error: &ClientInitializeError) -> String {
+pub(super) fn not_begun(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::TransportError { error, .. } => transport(error.error.as_ref()),
         ClientInitializeError::ConnectionClosed(_) => "it exited before it responded".to_owned(),

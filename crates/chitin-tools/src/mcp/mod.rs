@@ -16,8 +16,10 @@ mod names;
 mod outcome;
 mod oversized;
 mod servers;
+mod speak;
 mod stdio;
 
 pub use config::{ServerConfig, ServerTransport, servers};
 pub use names::{server_name, tool_name};
 pub use servers::{McpServers, McpSurroundings, McpTools};
+pub use speak::speak;

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 /// The longest picture, in base 64.
 const LONGEST_IMAGE: usize = 5 << 20;
+/// The longest type of a picture.
+const LONGEST_TYPE: usize = 64;
 /// The most pictures of one call.
 const IMAGES: usize = 8;
 
@@ -28,15 +30,18 @@ pub(super) fn outcome(answer: &McpResult, limit: usize, redact: &Redact) -> Tool
         match block.get("type").and_then(Value::as_str) {
             Some("text") => texts.push(text(block, "text")),
             Some("image") => {
-                let data = text(block, "data");
-                if data.len() > LONGEST_IMAGE || images.len() >= IMAGES {
+                let (data, mime_type) = (text(block, "data"), text(block, "mimeType"));
+                if !is_image_type(&mime_type) {
+                    texts
+                        .push("[an image was omitted: its type is not one of an image]".to_owned());
+                } else if data.len() > LONGEST_IMAGE || images.len() >= IMAGES {
                     texts.push(
                         "[an image was omitted: it is too large, or there are too many]".to_owned(),
                     );
                 } else {
                     images.push(Block::Image(ImageBlock {
                         data,
-                        mime_type: text(block, "mimeType"),
+                        mime_type,
                         ..ImageBlock::default()
                     }));
                 }
@@ -75,6 +80,14 @@ pub(super) fn outcome(answer: &McpResult, limit: usize, redact: &Redact) -> Tool
     }
 }
 
+/// Tells whether a type is that of a picture. It is kept and sent as the server wrote it.
+fn is_image_type(mime_type: &str) -> bool {
+    mime_type.len() <= LONGEST_TYPE
+        && mime_type.strip_prefix("image/").is_some_and(|kind| {
+            !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_graphic())
+        })
+}
+
 fn resource(resource: Option<&Value>) -> String {
     let Some(resource) = resource else {
         return String::new();
@@ -91,4 +104,38 @@ fn text(value: &Value, key: &str) -> String {
         .and_then(Value::as_str)
         .unwrap_or_default()
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_picture_has_the_type_of_one() {
+        let types = [
+            "image/png",
+            "",
+            "text/html",
+            "image/",
+            "image/a b",
+            "image/\u{1b}[2J",
+        ];
+        let long = format!("image/{}", "x".repeat(100));
+        let types = types.into_iter().chain([long.as_str()]);
+        let answer = McpResult {
+            content: types
+                .map(|kind| json!({"type": "image", "data": "AAAA", "mimeType": kind}))
+                .collect(),
+            ..McpResult::default()
+        };
+        let plain: Redact = Arc::new(str::to_owned);
+        let outcome = outcome(&answer, 10_000, &plain);
+        let images = outcome.content.iter().filter_map(|block| match block {
+            Block::Image(image) => Some(image.mime_type.as_str()),
+            _ => None,
+        });
+        assert_eq!(images.collect::<Vec<_>>(), ["image/png"]);
+    }
 }

@@ -2,11 +2,12 @@
 
 use super::backoff::Backoff;
 use super::config::{ServerConfig, ServerTransport};
-use super::connection::{CallError, Connection, Delivered, ListedTools, MOST_TOOLS};
+use super::connection::{CallError, Connection, Delivered, LONGEST_TOOL, ListedTools};
 use super::names::{server_name, tool_name};
 use super::outcome::{McpResult, outcome};
 use super::stdio::NOT_STARTED;
 use crate::exec::Redact;
+use crate::process::bounded;
 use crate::sandbox::Sandbox;
 use crate::tool::{CallContext, Tool, ToolConcurrency, ToolOutcome};
 use crate::untrusted::GuardedDeed;
@@ -28,6 +29,8 @@ const PROGRAM_PAUSE: Duration = Duration::from_mins(1);
 const ADDRESS_PAUSE: Duration = Duration::from_secs(2);
 /// The longest pause that a call waits for. Beyond it the call is an error that says how long.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How much of the reason is said why a server is not available, in bytes.
+const LONGEST_REASON: usize = 2000;
 
 /// What servers need of their surroundings.
 #[derive(Clone)]
@@ -151,6 +154,8 @@ impl McpServers {
                             "Check that it is running and that its `url` is correct."
                         }
                     };
+                    // The server may have written it.
+                    let (reason, _) = bounded(reason, LONGEST_REASON);
                     found.notes.push(format!(
                         "The MCP server `{}` is not available: {reason}. {remedy}",
                         server.config.name
@@ -167,11 +172,21 @@ impl McpServers {
                     server.config.name
                 ));
             }
-            if listed.omitted > 0 {
+            if listed.omitted > 0 || listed.goes_on {
+                let used = listed.tools.len();
+                let least = if listed.goes_on { "at least " } else { "" };
                 found.notes.push(format!(
-                    "The MCP server `{}` offers {} tools. The first {MOST_TOOLS} are used.",
+                    "The MCP server `{}` offers {least}{} tools. The first {used} are used.",
                     server.config.name,
-                    MOST_TOOLS + listed.omitted
+                    used + listed.omitted
+                ));
+            }
+            if listed.too_long > 0 {
+                found.notes.push(format!(
+                    "The MCP server `{}` has tools with definitions of more than {} KiB; they are not used ({}).",
+                    server.config.name,
+                    LONGEST_TOOL >> 10,
+                    listed.too_long
                 ));
             }
             for remote in listed.tools {
@@ -334,7 +349,7 @@ impl McpTool {
             Ok(answer) => outcome(&answer, context.max_output_bytes, &self.redact),
             Err(reason) => {
                 let text = format!("`{}` of `{}` failed: {reason}.", self.name, config.name);
-                let text = crate::process::bounded((self.redact)(&text), context.max_output_bytes);
+                let text = bounded((self.redact)(&text), context.max_output_bytes);
                 ToolOutcome::error(text.0)
             }
         };

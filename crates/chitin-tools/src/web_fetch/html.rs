@@ -89,10 +89,11 @@ pub fn page_text(html: &str, base: Option<&Url>, limit: usize) -> Page {
             } => {
                 let is_unseen = UNSEEN.contains(&name.as_str());
                 if is_unseen || tags::is_hidden(&name, attributes) {
-                    let (inside, behind) = tags::skip_element(&name, rest);
+                    // It has nothing in it, and looking for its end would take as long as the rest of the page is.
                     if is_closed && !is_unseen {
                         continue;
                     }
+                    let (inside, behind) = tags::skip_element(&name, rest);
                     if name == "head" {
                         writer.title(inside);
                     }

@@ -384,6 +384,71 @@ async fn servers_that_are_shut_down_stay_so() {
     assert!(outcome.is_error && text(&outcome).contains("shut down"));
 }
 
+/// A server that answers one method in another way.
+fn answering(bench: &Bench, method: &str, line: &str) -> McpServerSettings {
+    let other = format!(
+        "usual = answer\ndef answer(message):\n  if message[\"method\"] != \"{method}\": return usual(message)\n  {line}\n"
+    );
+    let path = bench
+        .lab
+        .env
+        .file("workspace/other.py", format!("{COMMON}{other}{STDIO}"));
+    McpServerSettings {
+        args: vec![path.display().to_string()],
+        ..script(bench, "")
+    }
+}
+
+#[tokio::test]
+async fn a_list_of_tools_without_end_is_left_at_its_limit() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let page = r#"at = int((message.get("params") or {}).get("cursor") or 0)
+  tools = [{"name": f"t{at}", "inputSchema": {"type": "object"}}]
+  return {"jsonrpc": "2.0", "id": message["id"], "result": {"tools": tools, "nextCursor": str(at + 1)}}"#;
+    let servers = one(&bench, answering(&bench, "tools/list", page));
+    let found = servers.tools([], &redact()).await;
+    assert_eq!(found.tools.len(), 256, "{:?}", found.notes);
+    let said = "The MCP server `my server` offers at least 257 tools. The first 256 are used.";
+    assert!(found.notes.contains(&said.to_owned()), "{:?}", found.notes);
+}
+
+#[tokio::test]
+async fn a_tool_with_a_huge_definition_is_not_used() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let two = r#"tools = [{"name": name, "inputSchema": {"type": "object", "description": "x" * size}} for name, size in [("huge", 300_000), ("small", 9)]]
+  return {"jsonrpc": "2.0", "id": message["id"], "result": {"tools": tools}}"#;
+    let servers = one(&bench, answering(&bench, "tools/list", two));
+    let found = servers.tools([], &redact()).await;
+    let names: Vec<_> = found.tools.iter().map(|tool| &tool.spec().name).collect();
+    assert_eq!(names, ["my-server__small"]);
+    let said = "The MCP server `my server` has tools with definitions of more than 256 KiB; they are not used (1).";
+    assert!(found.notes.contains(&said.to_owned()), "{:?}", found.notes);
+}
+
+#[tokio::test]
+async fn what_a_server_says_of_its_failure_is_bounded() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let bench = Bench::new();
+    let no = r#"return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32603, "message": "no " * 1_000_000}}"#;
+    let servers = one(&bench, answering(&bench, "initialize", no));
+    let found = servers.tools([], &redact()).await;
+    assert_eq!(found.notes.len(), 1);
+    assert!(
+        found.notes[0].contains("it refused to initialize: no no"),
+        "{:.200}",
+        found.notes[0]
+    );
+    assert!(found.notes[0].len() < 3_000, "{}", found.notes[0].len());
+}
+
 /// Tells whether a server ends soon.
 async fn ends(marker: &str) -> bool {
     for _ in 0..500 {

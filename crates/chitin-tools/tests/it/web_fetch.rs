@@ -338,6 +338,7 @@ fn hostile_pages_take_little_time() {
         "<script",
         "</",
         "<p style=\"none",
+        "<p hidden/>",
     ] {
         let page = piece.repeat(1_000_000 / piece.len());
         let _ = page_text(&page, None, 100_000);

@@ -3,6 +3,7 @@
 use super::front_matter::SkillFrontMatter;
 use super::install::InstallSpec;
 use super::yaml_value::js_number;
+use chitin_config::json5_depth;
 use chitin_contract::SkillRules;
 use chitin_protocol::text::trim_js;
 use serde::Serialize;
@@ -88,7 +89,7 @@ impl Metadata {
         let Some(text) = front_matter.get("metadata").filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        if nesting(text) > MAX_DEPTH {
+        if json5_depth(text) > MAX_DEPTH {
             return Err(MalformedMetadata {
                 message: format!("it nests deeper than {MAX_DEPTH} levels"),
             });
@@ -197,20 +198,4 @@ pub(super) fn js_text(value: &Value) -> String {
         }
         Value::Object(_) => "[object Object]".to_owned(),
     }
-}
-
-/// Returns how deep brackets nest, at most: the JSON5 reader recurses, and a stack is finite.
-fn nesting(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'{' | b'[' => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }

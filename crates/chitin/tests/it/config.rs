@@ -46,6 +46,23 @@ fn a_broken_file_points_at_the_place() {
     ");
 }
 
+/// The reader recurses; each of these once hid its brackets from the limit, and the stack overflowed.
+#[test]
+fn no_nesting_ends_the_program() {
+    let test = TestEnv::new();
+    for before in ["{é:", "/*/ ' */", "["] {
+        let text = format!("{before}{}", "[".repeat(200_000));
+        test.file("deep.json5", text);
+        let output = chitin(&test, &["config", "validate", "deep.json5"]);
+        assert_eq!(output.status.code(), Some(4), "{before}");
+        let said = stdout(&test, &output);
+        assert!(
+            said.contains("its values are nested more than 128 deep"),
+            "{before}: {said}"
+        );
+    }
+}
+
 #[test]
 fn nothing_to_check_is_fine_and_a_named_file_has_to_exist() {
     let test = TestEnv::new();

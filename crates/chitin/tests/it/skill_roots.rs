@@ -141,3 +141,27 @@ fn a_server_opens_skills_that_come_while_it_runs() {
     assert!(before.contains("outside the workspace"), "{before}");
     assert!(after.contains("Steps of tides."), "{after}");
 }
+
+/// Brackets in strings once made up for those outside, and the stack of whoever looked at the skill overflowed.
+#[test]
+fn a_skill_with_endless_metadata_is_a_problem_and_no_crash() {
+    let env = TestEnv::new();
+    env.file("harbor/AGENTS.md", "Keep the harbor.\n");
+    env.file("harbor/skills/tides/SKILL.md", skill("tides"));
+    let nested = "[\"]\",".repeat(30_000);
+    env.file(
+        "harbor/skills/deep/SKILL.md",
+        format!("---\nname: deep\ndescription: Deep.\nmetadata: '{nested}'\n---\n\nx\n"),
+    );
+    let listed = plain_command(&env, &["skills", "list", "harbor"])
+        .output()
+        .unwrap();
+    let said = text(&listed.stdout);
+    assert!(listed.status.success(), "{}: {said}", listed.status);
+    assert!(said.contains("tides"), "{said}");
+    let checked = plain_command(&env, &["skills", "check", "harbor"])
+        .output()
+        .unwrap();
+    let said = text(&checked.stdout);
+    assert!(said.contains("nests deeper than 64 levels"), "{said}");
+}

@@ -1,7 +1,7 @@
 //! What never happens: a secret in a log, a file before the request is out, a turn that fails for a log, lines that mix.
 
 use super::{EVERYTHING, Plan, Scene};
-use chitin_agent::journal::{Journal, TurnMoment};
+use chitin_agent::journal::{Journal, JournalRedactor, TurnMoment};
 use chitin_contract::TraceRules;
 use chitin_model::StreamEvent;
 use chitin_protocol::message::{Block, StopReason};
@@ -248,7 +248,17 @@ proptest! {
             "apiKey": value, "Authorization": value, "x-api-key": value,
             "deep": [{"client_secret": value}], "password": value,
         });
-        prop_assert!(chitin_agent::journal::JournalRedactor::default().value(&mut object));
+        prop_assert!(JournalRedactor::default().value(&mut object));
         prop_assert!(!object.to_string().contains(&value));
     }
+}
+
+#[test]
+fn a_secret_that_is_the_name_of_a_field_is_taken_out() {
+    let redactor = JournalRedactor::new(|text| text.replace("hunter2", "[redacted]").into());
+    let mut object = serde_json::json!({ "arguments": [{ "hunter2": "x", "path": "a.txt" }] });
+    assert!(redactor.value(&mut object));
+    let expected = serde_json::json!({ "arguments": [{ "[redacted]": "x", "path": "a.txt" }] });
+    assert_eq!(object, expected);
+    assert!(!redactor.value(&mut object));
 }

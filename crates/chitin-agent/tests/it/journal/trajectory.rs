@@ -189,7 +189,8 @@ fn a_request_after_one_that_was_too_long_does_not_lean_on_it() {
         ..Plan::default()
     };
     scene.turn(&mut journal, &long);
-    let requests = journal::read(&scene.trajectory()).unwrap().requests();
+    let recorded = journal::read(&scene.trajectory()).unwrap();
+    let requests: Vec<_> = recorded.requests().collect();
     assert_eq!(requests.len(), 2);
     assert!(
         requests
@@ -225,6 +226,23 @@ fn a_line_that_a_crash_cut_short_costs_only_itself() {
     let file = journal::read(&path).unwrap();
     assert_eq!((file.damaged, file.events.len()), (1, 21));
     assert_eq!(journal::summarize(&path).unwrap().unwrap().turns, 2);
+}
+
+#[test]
+fn a_turn_has_the_same_events_whichever_way_it_is_read() {
+    let scene = Scene::new(TraceRules::CANONICAL);
+    scene.turn(&mut scene.journal(&[]), &Plan::default());
+    let path = scene.trajectory();
+    let text = std::fs::read_to_string(&path).unwrap();
+    // A field that comes twice is somebody else's, and an event all the same.
+    let first = text.lines().next().unwrap();
+    let twice = first.replacen('{', "{\"type\":\"x\",", 1);
+    std::fs::write(&path, format!("{twice}\n{text}")).unwrap();
+    let file = journal::read(&path).unwrap();
+    let turns = journal::RecordedTurns::read(&path).unwrap();
+    assert_eq!((file.runs().len(), turns.len()), (1, 1));
+    let events = turns.turn(0).unwrap().run().events.len();
+    assert_eq!(events, file.events.len());
 }
 
 #[test]
@@ -271,7 +289,8 @@ proptest! {
                 ..Plan::default()
             }));
         }
-        let requests = journal::read(&scene.trajectory()).unwrap().requests();
+        let recorded = journal::read(&scene.trajectory()).unwrap();
+        let requests: Vec<_> = recorded.requests().collect();
         prop_assert_eq!(requests.len(), bodies.len());
         for (request, body) in requests.iter().zip(&bodies) {
             // A text that looks like a secret by chance is the one exception.

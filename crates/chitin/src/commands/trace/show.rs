@@ -182,19 +182,22 @@ fn request(
     printer: &Printer,
 ) -> Result<Request, CliError> {
     let contract = traces::contract_of(None, file, host)?;
-    let mut recorded = file.requests();
-    if recorded.is_empty() {
+    let at = usize::try_from(number).unwrap_or(usize::MAX);
+    let mut held = file.requests().count();
+    let found = if held > 0 {
+        file.requests().nth(at - 1)
+    } else {
         let log = traces::switches(host, contract).payload_log;
         let log = log.or_else(|| {
             let logs = chitin_runtime::chitin_home(host)?.join("logs");
             Some(logs.join("anthropic-payload.jsonl"))
         });
         let logged = log.and_then(|log| journal::logged_request(&log, &summary.session_id).ok());
-        recorded = logged.unwrap_or_default();
-    }
-    let held = recorded.len();
-    let at = usize::try_from(number).unwrap_or(usize::MAX);
-    let Some(found) = recorded.into_iter().nth(at - 1) else {
+        let logged = logged.unwrap_or_default();
+        held = logged.len();
+        logged.into_iter().nth(at - 1)
+    };
+    let Some(found) = found else {
         let message = format!("There is no request {number} in this recording.");
         let error = CliError::new(FailureKind::User, message);
         return Err(match held {

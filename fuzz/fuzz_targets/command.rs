@@ -1,0 +1,4 @@
+//! The `command` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::command::run(data));

@@ -1,0 +1,4 @@
+//! The `pack_artifact` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::pack_artifact::run(data));

@@ -1,0 +1,4 @@
+//! The `registry_answer` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::registry_answer::run(data));

@@ -1,0 +1,4 @@
+//! The `trace` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::trace::run(data));

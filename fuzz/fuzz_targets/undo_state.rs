@@ -1,0 +1,4 @@
+//! The `undo_state` target for libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| chitin_fuzz::undo_state::run(data));
