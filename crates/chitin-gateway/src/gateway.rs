@@ -115,6 +115,14 @@ impl Gateway {
             routing =
                 routing.with_default(chitin_protocol::agent_id::AgentId::normalize(&default.id));
         }
+        let note = Arc::clone(&parts.note);
+        parts.ledger.watch(move |event| note(&event.to_string()));
+        if let Some(damage) = parts.ledger.health().damage {
+            let found = damage.to_string();
+            (parts.note)(&format!(
+                "Found on start: {found}. Jobs that can still be read are resumed; messages in the lost part must be sent again."
+            ));
+        }
         Self(Arc::new(Inner {
             guest_routing: routing.for_guests(&parts.config),
             routing,

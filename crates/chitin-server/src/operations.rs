@@ -169,7 +169,7 @@ macro_rules! operations {
 operations! {
     Health: Get "/health", Public, "health", "Tells whether the server is running.",
         replies {200: json::<Health>, 503: json::<Health>};
-    Ready: Get "/ready", Public, "ready", "Tells whether the server accepts messages and no chat channel has given up.",
+    Ready: Get "/ready", Public, "ready", "Tells whether the server accepts messages, can store them, and no chat channel has given up.",
         replies {200: json::<Readiness>, 503: json::<Readiness>};
     Metrics: Get "/metrics", Token, "metrics", "Returns metrics in Prometheus' text format.",
         replies {200: text};

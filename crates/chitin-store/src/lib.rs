@@ -56,7 +56,7 @@ pub use archive::{
 };
 pub use file_store::FileStore;
 pub use ids::{Ids, RandomIds};
-pub use job_log::{JobChange, JobLog, OpenItem};
+pub use job_log::{JobChange, JobLog, JobLogDamage, JobLogEvent, JobLogHealth, OpenItem};
 pub use openclaw::OpenClawSessions;
 pub use read::{BranchReach, TranscriptInspection};
 pub use shape::{Run, SessionSpeaker, for_writing};

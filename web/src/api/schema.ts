@@ -1179,7 +1179,7 @@ export interface ModelList {
 
 /** Why the server cannot be used. */
 export interface NotReady {
-  /** `draining` or `channel_failed`. */
+  /** `draining`, `channel_failed`, `job_log_failing` or, when degraded, `job_log_damaged`. */
   reason: string;
   /** The channel that failed. */
   channel?: string;
@@ -1368,9 +1368,9 @@ export interface QueueOptions {
 
 /** Whether the server can be used. */
 export interface Readiness {
-  /** `ready` or `not_ready`. */
+  /** `ready`, `degraded` or `not_ready`. A degraded server accepts messages, and something needs attention. */
   status: string;
-  /** Why it is not ready. */
+  /** Why it is not ready, or degraded. */
   reasons?: NotReady[];
 }
 

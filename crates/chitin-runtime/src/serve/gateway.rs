@@ -8,7 +8,7 @@ use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::route::Routing;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{AccessControl, AgentHost, Gateway, GatewayParts, Surfaces, tools};
-use chitin_store::{JobLog, StoreError};
+use chitin_store::{JobLog, StoreError, job_log};
 use chitin_workspace::extensions::lookalike;
 use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::{Path, PathBuf};
@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 /// How many jobs may be open at once, when nobody says.
 const OPEN_JOBS: usize = 10_000;
+
+/// The directory of the job log, in Chitin's home.
+pub(crate) const JOB_LOG: &str = "gateway";
 
 /// What a caller wants served.
 #[derive(Default)]
@@ -56,7 +59,7 @@ impl ServedGateway {
         request: ServeRequest,
         notes: &Notes,
     ) -> Result<Self, RuntimeError> {
-        let ledger = JobLog::open(&state.join("gateway"));
+        let ledger = JobLog::open(&state.join(JOB_LOG));
         let (ledger, open) = ledger.map_err(|error| not_ours(error, state))?;
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
@@ -142,6 +145,13 @@ fn files(
         RuntimeError::new(ErrorKind::User, what).caused_by(error)
     });
     opened.map(Some)
+}
+
+/// Writes the job log as earlier versions read it; returns how many jobs are open, or nothing if there is no log. No server may
+/// be running.
+pub fn downgrade_job_log(state: &Path) -> Result<Option<usize>, RuntimeError> {
+    let written = job_log::downgrade(&state.join(JOB_LOG));
+    written.map_err(|error| not_ours(error, state))
 }
 
 /// Says whose ledger it is, when it cannot be had.

@@ -93,6 +93,7 @@ fn text(shared: &Shared) -> String {
         }
     }
     networks(shared, &mut sheet);
+    job_log(shared, &mut sheet);
     if let Some(bytes) = shared.attached.memory.and_then(|memory| memory()) {
         let help = "Memory that the process has.";
         sheet.one("process_resident_memory_bytes", "gauge", help, bytes);
@@ -203,4 +204,52 @@ fn networks(shared: &Shared, sheet: &mut Sheet) {
     let count = shared.gateway.trust().turned_away_count();
     let help = "Messages of people who are not known.";
     sheet.one("chitin_messages_turned_away_total", "counter", help, count);
+}
+
+fn job_log(shared: &Shared, sheet: &mut Sheet) {
+    let log = &shared.gateway.parts().ledger;
+    let health = log.health();
+    for (name, help, value) in [
+        (
+            "chitin_job_log_writable",
+            "Whether the job log can be written.",
+            u64::from(health.failing.is_none()),
+        ),
+        (
+            "chitin_job_log_damaged",
+            "Whether the job log was damaged on start.",
+            u64::from(health.damage.is_some()),
+        ),
+        (
+            "chitin_job_log_open_bytes",
+            "Size of the open jobs in the job log.",
+            log.open_bytes(),
+        ),
+    ] {
+        sheet.one(name, "gauge", help, value);
+    }
+    for (name, help, value) in [
+        (
+            "chitin_job_log_failed_writes_total",
+            "Writes of the job log that failed.",
+            health.failed_writes,
+        ),
+        (
+            "chitin_job_log_failed_rewrites_total",
+            "Times that the job log could not be shortened.",
+            health.failed_rewrites,
+        ),
+        (
+            "chitin_job_log_recreated_total",
+            "Times that the job log was gone and was made again.",
+            health.recreated,
+        ),
+        (
+            "chitin_job_log_torn_lines_total",
+            "Lines found on start whose write was interrupted; nobody was told that they were stored.",
+            health.torn,
+        ),
+    ] {
+        sheet.one(name, "counter", help, value);
+    }
 }

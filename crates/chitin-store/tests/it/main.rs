@@ -11,6 +11,7 @@ mod children;
 mod fork;
 mod full_disk;
 mod guard;
+mod job_log_damage;
 mod kill;
 mod kit;
 mod ledger;

@@ -10,6 +10,7 @@ mod children;
 mod delivery;
 mod desk;
 mod guests;
+mod job_log;
 mod logins;
 mod networks;
 mod permissions;
@@ -166,6 +167,24 @@ impl Serving {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
         let body = serde_json::from_str(body).unwrap_or(Value::Null);
         (status, head.to_owned(), body)
+    }
+
+    /// Reads a page of text.
+    pub(crate) fn read_text(&self, path: &str, headers: &[(&str, String)]) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let (host, mut head) = (&self.address, String::new());
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{head}\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
     }
 
     /// Says something in a channel, without waiting.
