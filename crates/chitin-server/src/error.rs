@@ -272,7 +272,13 @@ impl From<IntakeRefusal> for ApiError {
                     None => problem,
                 }
             }
-            IntakeRefusal::Host(error) => Self::from(error),
+            IntakeRefusal::Host(error) if error.bad_request => Self::from(error),
+            // The agent's workspace or its configuration is broken for now.
+            IntakeRefusal::Host(error) => Self {
+                hint: error.hint,
+                retry_after: Some(5),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "agent", said)
+            },
         }
     }
 }

@@ -99,6 +99,7 @@ impl Recorder {
                     JobStatus::TimedOut => Some("timed out"),
                     JobStatus::Stopped => Some("stopped"),
                     JobStatus::Failed => Some("failed"),
+                    JobStatus::Dropped => Some("dropped"),
                 };
                 let tokens = [
                     ("gen_ai.usage.input_tokens", outcome.input_tokens),

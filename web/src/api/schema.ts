@@ -751,7 +751,7 @@ export interface JobOutcome {
 export type JobPlacement = "runs" | "waits" | "steers" | "known";
 
 /** How a job ended, in a word. */
-export type JobStatus = "ok" | "timedOut" | "stopped" | "failed";
+export type JobStatus = "ok" | "timedOut" | "stopped" | "failed" | "dropped";
 
 /** A file that an undo leaves alone. */
 export interface LeftAlone {
@@ -1780,6 +1780,8 @@ export type SocketMessage = (Accepted & {
   /** What went wrong. */
   error: ErrorDetails;
 } | GatewayEvent & {
+  type: "happening";
+} | FinishedBefore & {
   type: "happening";
 } | {
   type: "missed";

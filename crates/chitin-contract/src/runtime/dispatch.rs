@@ -217,6 +217,11 @@ impl DispatchRules {
             guests: GuestSession::Own,
             ..Self::OPENCLAW_2026_4.surfaces
         },
+        queue: QueueRules {
+            // What was accepted is done: when too many wait, the next one is refused.
+            default_drop: DropPolicy::New,
+            ..Self::OPENCLAW_2026_4.queue
+        },
         ..Self::OPENCLAW_2026_4
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.

@@ -1,7 +1,10 @@
 //! A job: one turn that is to be run. It is in the ledger from before anybody hears of it until it is over.
 
 pub(crate) mod log;
+mod outcome;
 mod recover;
+
+pub use outcome::{EarlierJob, StoredOutcome};
 
 use crate::access::ToolLimits;
 use crate::queue::QueuedMessage;
@@ -342,6 +345,8 @@ pub enum JobStatus {
     Stopped,
     /// Something went wrong.
     Failed,
+    /// It had no turn: newer messages took its place.
+    Dropped,
 }
 
 impl QueuedMessage for Job {

@@ -90,7 +90,7 @@ impl Inner {
             child: node.map(|node| Box::new(node.run.as_ref().clone())),
             about: None,
         };
-        self.take_in_whole(job, None).await
+        self.take_in_whole(job, None, None).await
     }
 
     /// Returns for whom the turn of a session works.

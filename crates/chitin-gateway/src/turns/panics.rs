@@ -104,6 +104,8 @@ impl Inner {
             let gone = ids.iter().chain([&job.id]);
             self.parts.ledger.note(gone.map(|id| closing(id)).collect());
         } else {
+            let steered = steered.into_iter();
+            let steered = steered.map(|job| (job, outcome.clone())).collect();
             self.finish(job, steered, &outcome, marks).await;
         }
         for id in ids.iter().chain([&job.id]) {

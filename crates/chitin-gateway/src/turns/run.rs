@@ -73,9 +73,16 @@ impl Inner {
             _ => self.note_place(&job).await,
         }
         // Those whose words it heard are over as it is, and those that were refused as they were.
-        let ends: Vec<(String, JobOutcome)> = steered
-            .iter()
-            .map(|job| (job.id.clone(), delivery.outcome_of(&job.id, &outcome)))
+        let steered: Vec<(Job, JobOutcome)> = steered
+            .into_iter()
+            .map(|job| {
+                let outcome = delivery.outcome_of(&job.id, &outcome);
+                (job, outcome)
+            })
+            .collect();
+        let ends = steered.iter();
+        let ends: Vec<_> = ends
+            .map(|(job, end)| (job.id.clone(), end.clone()))
             .collect();
         stage.settles();
         self.finish(&job, steered, &outcome, delivery.into_marks())

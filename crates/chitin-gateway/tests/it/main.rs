@@ -21,6 +21,7 @@ mod heartbeat_runs;
 mod live;
 mod message_tool;
 mod panics;
+mod promises;
 mod queue;
 mod reply;
 mod route;

@@ -1,7 +1,6 @@
 //! A message for an agent.
 
 use super::earlier;
-use super::sessions::agent_of;
 use crate::body::{Body, events, json, read_json};
 use crate::error::{ApiError, short};
 use crate::feed::{Feed, FinishedBefore, StreamEvent, Until, frame};
@@ -10,7 +9,9 @@ use crate::images;
 use crate::shared::Shared;
 use chitin_gateway::queue::{QueueWish, mode};
 use chitin_gateway::route::Inbound;
-use chitin_gateway::{Accepted, IncomingMessage as Said, JobOutcome, JobPlacement, Topic};
+use chitin_gateway::{
+    Accepted, EarlierJob, IncomingMessage as Said, JobOutcome, JobPlacement, Topic,
+};
 use hyper::body::Incoming;
 use hyper::header::ACCEPT;
 use hyper::{HeaderMap, Request, Response, StatusCode};
@@ -118,13 +119,27 @@ pub(crate) async fn send(
     let job = said.job_id.clone().unwrap_or_default();
     if wants == Wants::Receipt {
         let accepted = shared.accept(said).await?;
-        return Ok(json(StatusCode::ACCEPTED, &accepted));
+        return match earlier::find(&shared, &accepted).await? {
+            EarlierJob::Ended(ended) => Ok(done(accepted, ended.outcome)),
+            EarlierJob::Open(_) | EarlierJob::Unknown => Ok(json(StatusCode::ACCEPTED, &accepted)),
+        };
     }
     let room = shared.stream()?;
-    let mut subscription = shared.gateway.subscribe(Topic::Job(job.clone()));
+    let mut subscription = shared.gateway.subscribe(Topic::Job(job));
     let accepted = shared.accept(said).await?;
-    if accepted.place == JobPlacement::Known && !shared.gateway.is_open(&job) {
-        return known(&shared, accepted, wants).await;
+    match earlier::find(&shared, &accepted).await? {
+        EarlierJob::Ended(ended) => return Ok(known(accepted, ended.outcome, wants)),
+        EarlierJob::Unknown if accepted.place == JobPlacement::Known => {
+            return Ok(json(StatusCode::ACCEPTED, &accepted));
+        }
+        // Another job may do its work by now.
+        EarlierJob::Open(name) if name != accepted.job_id => {
+            subscription = shared.gateway.subscribe(Topic::Job(name.clone()));
+            if let EarlierJob::Ended(ended) = shared.gateway.earlier(&name).await {
+                return Ok(known(accepted, ended.outcome, wants));
+            }
+        }
+        EarlierJob::Open(_) | EarlierJob::Unknown => {}
     }
     if wants == Wants::Events {
         let feed = Feed::new(&shared, subscription, Until::JobEnds, room);
@@ -137,29 +152,13 @@ pub(crate) async fn send(
 }
 
 /// Answers for a message that was handed in before and whose turn is over.
-async fn known(
-    shared: &Shared,
-    accepted: Accepted,
-    wants: Wants,
-) -> Result<Response<Body>, ApiError> {
-    let (key, job) = (accepted.session_key.clone(), accepted.job_id.clone());
-    let found = shared.blocking(move |gateway| {
-        let store = gateway.parts().host.store(&agent_of(gateway, &key)?)?;
-        Ok(match store.find(&key)? {
-            Some(_) => earlier::outcome(&store.read(&key)?.entries, &job),
-            None => None,
-        })
-    });
-    let Some(outcome) = found.await? else {
-        // Another turn did its work, or its session began anew since.
-        return Ok(json(StatusCode::ACCEPTED, &accepted));
-    };
+fn known(accepted: Accepted, outcome: JobOutcome, wants: Wants) -> Response<Body> {
     if wants != Wants::Events {
-        return Ok(done(accepted, outcome));
+        return done(accepted, outcome);
     }
     let finished = FinishedBefore::new(accepted, outcome);
     let event = frame(None, "finished", &StreamEvent::FinishedBefore(finished));
-    Ok(events(Box::pin(futures_util::stream::iter([event]))))
+    events(Box::pin(futures_util::stream::iter([event])))
 }
 
 fn done(accepted: Accepted, outcome: JobOutcome) -> Response<Body> {

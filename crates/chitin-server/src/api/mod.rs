@@ -16,6 +16,7 @@ pub(crate) use channels::{
     BindingList, ChannelList, PairingCodeRequest, PairingList, Readiness, RevokeRequest, accounts,
     approve, channels, pairing, ready, reject, revoke, routes,
 };
+pub(crate) use earlier::find as earlier;
 pub(crate) use events::events;
 pub(crate) use login::{LoginReply, LoginRequest, Me, login, logout, me};
 pub(crate) use messages::{SendMessage, SentMessage, check_key, send};

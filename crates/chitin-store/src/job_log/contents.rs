@@ -1,7 +1,7 @@
 //! Reads a job log: what is open, and what is wrong with it.
 
 use super::JobChange;
-use super::items::OpenItems;
+use super::items::{Known, OpenItems};
 use super::line::{self, Line};
 
 /// What a file holds.
@@ -39,10 +39,11 @@ impl Damage {
 }
 
 impl Contents {
-    pub(super) fn read(bytes: &[u8]) -> Self {
+    pub(super) fn read(bytes: &[u8], known: Known) -> Self {
         let end = bytes.iter().rposition(|byte| *byte == b'\n');
         let whole = end.map_or(0, |end| end + 1);
         let mut contents = Self {
+            open: OpenItems::new(known),
             whole: whole as u64,
             ..Self::default()
         };
@@ -78,10 +79,14 @@ struct Reading {
     has_header: bool,
     has_earlier: bool,
     has_numbers: bool,
+    /// Where the line begins.
+    offset: u64,
 }
 
 impl Reading {
     fn line(&mut self, contents: &mut Contents, line: &[u8], bytes: usize) {
+        let offset = self.offset;
+        self.offset += bytes as u64;
         let batch: Vec<JobChange> = match line::read(line) {
             Line::Header(version) => {
                 self.has_header = true;
@@ -110,6 +115,6 @@ impl Reading {
                 return;
             }
         };
-        contents.open.apply(batch, bytes);
+        contents.open.apply(batch, offset, bytes as u64);
     }
 }

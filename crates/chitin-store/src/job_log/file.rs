@@ -3,10 +3,13 @@
 use super::JobChange;
 use super::contents::Contents;
 use super::health::{JobLogDamage, JobLogEvent, SharedHealth};
-use super::items::OpenItems;
-use super::{OpenItem, aside, line};
+use super::items::{Known, OpenItems};
+use super::line::Line;
+use super::outcomes::Place;
+use super::{OpenItem, aside, line, outcomes};
 use crate::disk::{Directory, File, Fingerprint, Open, damaged, peek};
 use crate::store::{LockMode, StoreError};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,8 +33,10 @@ pub(super) struct LogFile {
     path: PathBuf,
     directory: Directory,
     lock: File,
-    /// The file and its fingerprint. None: it is written anew before anything is appended.
+    /// The file and its fingerprint.
     file: Option<(File, Fingerprint)>,
+    /// Whether it is written anew before anything is appended.
+    is_stale: bool,
     length: u64,
     /// The number of the last line.
     last: u64,
@@ -47,12 +52,14 @@ impl LogFile {
     pub(super) fn open(
         path: &Path,
         health: SharedHealth,
+        known: Known,
     ) -> Result<(Self, Vec<OpenItem>), StoreError> {
         let directory = Directory::make(path)?;
         let lock = locked(&directory)?;
         let mut log = Self {
             path: path.to_path_buf(),
             file: None,
+            is_stale: true,
             length: 0,
             last: 0,
             open: OpenItems::default(),
@@ -67,7 +74,7 @@ impl LogFile {
             Some(file) => file.read_all(MAX_BYTES)?,
             None => Vec::new(),
         };
-        let contents = Contents::read(&bytes);
+        let contents = Contents::read(&bytes, known);
         if let Some(version) = contents.newer {
             let reason = format!(
                 "a newer version wrote it (format {version}); use that one, or run its `chitin storage downgrade`"
@@ -78,17 +85,18 @@ impl LogFile {
         if contents.torn > 0 {
             log.health.change(|health| health.torn += 1);
         }
-        let is_sound = contents.is_current && contents.damage.is_none();
+        log.is_stale = !contents.is_current || !contents.damage.is_none();
         log.open = contents.open;
-        if let Some(file) = file.filter(|_| is_sound) {
-            if contents.torn > 0 {
+        if let Some(file) = file {
+            if contents.torn > 0 && !log.is_stale {
                 // Nobody was told that the torn end is on the disk. It must not begin to count later.
                 file.truncate(contents.whole)?;
             }
             let print = file.fingerprint()?;
             (log.length, log.last) = (contents.whole, contents.last);
             log.file = Some((file, print));
-        } else if bytes.is_empty() {
+        }
+        if bytes.is_empty() {
             log.write_anew()?;
         } else if !contents.damage.is_none() {
             // If there is no room for it now, it is done before anything is appended.
@@ -148,8 +156,10 @@ impl LogFile {
         }
         self.write(&bytes, sync)?;
         self.last = number;
+        let mut offset = self.length - bytes.len() as u64;
         for (batch, length) in batches.zip(lengths) {
-            self.open.apply(batch.clone(), length);
+            self.open.apply(batch.clone(), offset, length as u64);
+            offset += length as u64;
         }
         if self.length > self.shorten_at {
             self.shorten();
@@ -173,9 +183,7 @@ impl LogFile {
         // What was refused must not count later, whatever of it is on the disk. After a failed sync nobody knows what is
         // there, so that a new file is begun.
         let undone = file.truncate(self.length).and_then(|()| file.sync_data());
-        if is_unknown || undone.is_err() {
-            self.file = None;
-        }
+        self.is_stale |= is_unknown || undone.is_err();
         Err(error)
     }
 
@@ -184,13 +192,10 @@ impl LogFile {
         let there = peek(&self.path.join(NAME))?;
         let is_ours =
             |(_, print): &(File, Fingerprint)| there.is_some_and(|there| there.is_same_file(print));
-        match &self.file {
-            Some(file) if is_ours(file) => {}
-            Some(_) => self.begin_again(there.is_some())?,
-            None => {
-                self.find_directory()?;
-                self.write_anew()?;
-            }
+        if !self.file.as_ref().is_some_and(is_ours) {
+            self.begin_again(there.is_some())?;
+        } else if self.is_stale {
+            self.write_anew()?;
         }
         if self.is_unnamed {
             self.directory.sync()?;
@@ -227,7 +232,8 @@ impl LogFile {
     /// Writes the file anew, if little of it is about things that are open. If that fails, it goes on as it is.
     fn shorten(&mut self) {
         self.shorten_at = SMALL;
-        if self.open.bytes().load(Ordering::Relaxed) * SLACK > self.length {
+        let kept = self.open.known().lock().outcomes.bytes();
+        if (self.open.bytes().load(Ordering::Relaxed) + kept) * SLACK > self.length {
             return;
         }
         if let Err(error) = self.write_anew() {
@@ -238,27 +244,47 @@ impl LogFile {
         }
     }
 
-    /// Writes what is open to a new file, which takes the place of the old one. That one goes on if this fails.
+    /// Writes what is open and how the rest ended to a new file, which takes the place of the old one. That one goes on if this
+    /// fails.
     fn write_anew(&mut self) -> Result<(), StoreError> {
         let mut bytes = Vec::new();
         let mut last = 0;
-        let mut write = || {
-            line::write_header(&mut bytes)?;
-            for item in self.open.iter() {
-                last += 1;
-                line::write(&mut bytes, last, &item.batch())?;
-            }
-            Ok(())
-        };
-        write().map_err(|error| self.unwritable(&error))?;
+        line::write_header(&mut bytes).map_err(|error| self.unwritable(&error))?;
+        let places: Vec<_> = self.open.known().lock().outcomes.places().collect();
+        let mut moved = Vec::new();
+        let mut lost = Vec::new();
+        for (name, place) in places {
+            let Some(end) = self.read_end(place, |id| outcomes::name(id) == name) else {
+                lost.push(name);
+                continue;
+            };
+            last += 1;
+            let offset = bytes.len();
+            line::write(&mut bytes, last, &[end]).map_err(|error| self.unwritable(&error))?;
+            moved.push((name, offset as u64, (bytes.len() - offset) as u64));
+        }
+        for item in self.open.iter() {
+            last += 1;
+            line::write(&mut bytes, last, &item.batch())
+                .map_err(|error| self.unwritable(&error))?;
+        }
         let mut next = replace(&self.directory, &bytes)?;
         // From here on it is the file at the path, whether its name is on the disk or not.
         next.named(self.directory.path_of(NAME));
         self.is_unnamed = true;
         let print = next.fingerprint()?;
         self.file = Some((next, print));
+        self.is_stale = false;
         self.length = bytes.len() as u64;
         self.last = last;
+        let mut names = self.open.known().lock();
+        for (name, offset, length) in moved {
+            names.outcomes.moved(name, offset, length);
+        }
+        for name in lost {
+            names.outcomes.remove(name);
+        }
+        drop(names);
         self.directory.sync()?;
         self.is_unnamed = false;
         if self.lock.len()? == 0 {
@@ -267,6 +293,28 @@ impl LogFile {
                 .write_all(format!("{}\n", line::VERSION).as_bytes())?;
         }
         Ok(())
+    }
+
+    /// Reads how a job ended.
+    pub(super) fn outcome(&self, id: &str, now_ms: i64) -> Option<Value> {
+        let place = self.open.known().outcome(id, now_ms)?;
+        match self.read_end(place, |one| one == id)? {
+            JobChange::End { outcome, .. } => Some(outcome),
+            JobChange::Open { .. } | JobChange::Mark { .. } | JobChange::Close { .. } => None,
+        }
+    }
+
+    /// Reads the end of a job from its line.
+    fn read_end(&self, place: Place, is_meant: impl Fn(&str) -> bool) -> Option<JobChange> {
+        let (file, _) = self.file.as_ref()?;
+        let mut bytes = vec![0; usize::try_from(place.length).ok()?];
+        let read = file.read_at(&mut bytes, place.offset).ok()?;
+        let changes = match line::read(bytes[..read].strip_suffix(b"\n")?) {
+            Line::Batch(_, changes) | Line::Earlier(changes) => changes,
+            Line::Header(_) | Line::Damaged => return None,
+        };
+        let mut changes = changes.into_iter();
+        changes.find(|change| matches!(change, JobChange::End { id, .. } if is_meant(id)))
     }
 
     fn unwritable(&self, error: &serde_json::Error) -> StoreError {

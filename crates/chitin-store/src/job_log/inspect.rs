@@ -2,6 +2,7 @@
 
 use super::contents::Contents;
 use super::file::{LOCK, MAX_BYTES, NAME, locked, replace};
+use super::items::Known;
 use super::{JobLogDamage, aside};
 use crate::disk::{Directory, Open};
 use crate::store::StoreError;
@@ -27,7 +28,7 @@ pub fn inspect(directory: &Path) -> Result<Option<JobLogInspection>, StoreError>
         Some(file) => file.read_all(MAX_BYTES)?,
         None => Vec::new(),
     };
-    let contents = Contents::read(&bytes);
+    let contents = Contents::read(&bytes, Known::default());
     let was_there = directory.listed(LOCK)?.is_some_and(|lock| lock.bytes > 0);
     let is_gone = bytes.is_empty() && was_there;
     let damage = (is_gone || !contents.damage.is_none()).then(|| JobLogDamage {
@@ -58,7 +59,7 @@ pub fn downgrade(directory: &Path) -> Result<Option<usize>, StoreError> {
         return Ok(None);
     };
     let read = file.read_all(MAX_BYTES)?;
-    let contents = Contents::read(&read);
+    let contents = Contents::read(&read, Known::default());
     if !contents.damage.is_none() {
         aside::copy(&directory, &file, &read)?;
     }

@@ -10,7 +10,7 @@
 //! | `contents.rs` | reads a file: what is open, and what is damaged |
 //! | `file.rs` | appends, and writes the file anew |
 //! | `writer.rs` | the thread that writes for all |
-//! | `items.rs` | what is open |
+//! | `items.rs`, `outcomes.rs` | what is open, and where the outcomes of what is over stand |
 //! | `aside.rs` | damaged files are kept beside the log |
 //! | `health.rs` | how the log is, for whoever runs the server |
 //! | `inspect.rs` | looks at a log from outside, and writes the earlier format |
@@ -22,14 +22,17 @@ mod health;
 mod inspect;
 mod items;
 mod line;
+mod outcomes;
 mod writer;
 
 pub use health::{JobLogDamage, JobLogEvent, JobLogHealth};
 pub use inspect::{JobLogInspection, downgrade, inspect};
+pub use outcomes::OutcomeLimits;
 
 use crate::store::StoreError;
 use file::LogFile;
 use health::SharedHealth;
+use items::Known;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
@@ -60,6 +63,15 @@ pub enum JobChange {
         /// Its name.
         id: String,
     },
+    /// It is done, and how it ended is kept for a while, so that whoever asks under the same name is told.
+    End {
+        /// Its name.
+        id: String,
+        /// When it ended, in milliseconds since 1970.
+        at: i64,
+        /// How it ended.
+        outcome: Value,
+    },
 }
 
 /// Something that is to be done.
@@ -75,8 +87,13 @@ pub struct OpenItem {
 
 /// Tells whether changes are on the disk.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
-/// Changes on their way to the disk.
-type Submitted = (Vec<JobChange>, Option<Answer>);
+/// What the thread that writes is to do.
+enum Submitted {
+    /// Put changes onto the disk.
+    Changes(Vec<JobChange>, Option<Answer>),
+    /// Say how a job ended.
+    Outcome(String, i64, Box<dyn FnOnce(Option<Value>) + Send>),
+}
 
 /// Keeps what is to be done. One process at a time has it.
 #[derive(Debug)]
@@ -86,13 +103,23 @@ pub struct JobLog {
     writer: Option<JoinHandle<()>>,
     open_bytes: Arc<AtomicU64>,
     health: SharedHealth,
+    known: Known,
 }
 
 impl JobLog {
     /// Opens the log in a directory, which is made if need be, and returns what is open, oldest first.
     pub fn open(directory: &Path) -> Result<(Self, Vec<OpenItem>), StoreError> {
+        Self::open_with(directory, OutcomeLimits::default())
+    }
+
+    /// The same, and says how long outcomes are kept.
+    pub fn open_with(
+        directory: &Path,
+        limits: OutcomeLimits,
+    ) -> Result<(Self, Vec<OpenItem>), StoreError> {
         let health = SharedHealth::default();
-        let (file, open) = LogFile::open(directory, health.clone())?;
+        let known = Known::new(limits);
+        let (file, open) = LogFile::open(directory, health.clone(), known.clone())?;
         let open_bytes = file.open_bytes();
         let (sender, receiver) = mpsc::channel();
         let writer = std::thread::Builder::new()
@@ -110,6 +137,7 @@ impl JobLog {
             writer: Some(writer),
             open_bytes,
             health,
+            known,
         };
         Ok((ledger, open))
     }
@@ -121,6 +149,34 @@ impl JobLog {
             writer: None,
             open_bytes: Arc::default(),
             health: SharedHealth::default(),
+            known: Known::default(),
+        }
+    }
+
+    /// Tells whether something of that name is open, or how it ended is kept.
+    pub fn knows(&self, id: &str, now_ms: i64) -> bool {
+        self.known.knows(id, now_ms)
+    }
+
+    /// Tells whether something of that name is open.
+    pub fn is_open(&self, id: &str) -> bool {
+        self.known.is_open(id)
+    }
+
+    /// Says through `answer` how something ended, if that is kept.
+    pub fn outcome(
+        &self,
+        id: &str,
+        now_ms: i64,
+        answer: impl FnOnce(Option<Value>) + Send + 'static,
+    ) {
+        let sender = self.sender.as_ref();
+        let Some(sender) = sender.filter(|_| self.knows(id, now_ms)) else {
+            return answer(None);
+        };
+        let asked = Submitted::Outcome(id.to_owned(), now_ms, Box::new(answer));
+        if let Err(mpsc::SendError(Submitted::Outcome(_, _, answer))) = sender.send(asked) {
+            answer(None);
         }
     }
 
@@ -174,8 +230,8 @@ impl JobLog {
             }
             return;
         };
-        let lost = sender.send((changes, answer)).err();
-        if let Some(mpsc::SendError((_, Some(answer)))) = lost {
+        let lost = sender.send(Submitted::Changes(changes, answer)).err();
+        if let Some(mpsc::SendError(Submitted::Changes(_, Some(answer)))) = lost {
             answer(Err(gone()));
         }
     }

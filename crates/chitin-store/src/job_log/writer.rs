@@ -2,7 +2,7 @@
 
 use super::file::LogFile;
 use super::health::{JobLogEvent, SharedHealth};
-use super::{JobChange, Submitted};
+use super::{Answer, JobChange, Submitted};
 use crate::store::StoreError;
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -57,7 +57,26 @@ struct Writer {
 
 impl Writer {
     fn write(&mut self, submitted: Vec<Submitted>) {
-        let (batches, answers): (Vec<_>, Vec<_>) = submitted.into_iter().unzip();
+        let (mut batches, mut answers, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+        let is_asked = !submitted.is_empty();
+        for one in submitted {
+            match one {
+                Submitted::Changes(batch, answer) => {
+                    batches.push(batch);
+                    answers.push(answer);
+                }
+                Submitted::Outcome(id, now_ms, answer) => asked.push((id, now_ms, answer)),
+            }
+        }
+        if !batches.is_empty() || !is_asked {
+            self.append(batches, answers);
+        }
+        for (id, now_ms, answer) in asked {
+            answer(self.file.outcome(&id, now_ms));
+        }
+    }
+
+    fn append(&mut self, batches: Vec<Vec<JobChange>>, answers: Vec<Option<Answer>>) {
         // An empty batch finds out whether the log can be written again.
         let probe = [Vec::new()];
         let probe = if batches.is_empty() && self.late.is_empty() {

@@ -295,7 +295,7 @@ impl Inner {
         let timed_out = match outcome.status {
             JobStatus::Failed => 0,
             JobStatus::TimedOut => 1,
-            JobStatus::Ok | JobStatus::Stopped => return None,
+            JobStatus::Ok | JobStatus::Stopped | JobStatus::Dropped => return None,
         };
         let rules = &self.parts.contract.runtime.subagents.announce.retry;
         let since = Duration::from_millis(u64::try_from(now - about.ended_at).unwrap_or_default());
@@ -373,7 +373,7 @@ fn child_outcome(outcome: &JobOutcome) -> ChildOutcome {
         JobStatus::Stopped => ChildOutcome::Error {
             error: "it was stopped".to_owned(),
         },
-        JobStatus::Failed => ChildOutcome::Error {
+        JobStatus::Failed | JobStatus::Dropped => ChildOutcome::Error {
             error: outcome.error.clone().unwrap_or_default(),
         },
     }

@@ -11,6 +11,7 @@ mod delivery;
 mod desk;
 mod guests;
 mod job_log;
+mod keys;
 mod logins;
 mod networks;
 mod permissions;
