@@ -88,12 +88,14 @@ const SERVER: &[Field] = &[
     ("drainSeconds", Shape::Whole(0, 86_400)),
     ("files", Shape::SomeText),
     ("hosts", TEXTS),
+    ("keepOutcomesSeconds", Shape::Whole(0, 2_592_000)),
     ("maxBodyBytes", Shape::Whole(1_024, 1 << 30)),
     ("maxConnections", MANY),
     ("maxOpenJobs", MANY),
     ("origins", TEXTS),
     ("port", Shape::Whole(0, 65_535)),
     ("requestsPerMinute", MANY),
+    ("retrySeconds", Shape::Whole(0, 2_592_000)),
 ];
 
 const CHITIN: Shape = Shape::Object(&[

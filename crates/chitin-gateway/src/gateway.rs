@@ -17,7 +17,9 @@ use crate::route::Routing;
 use crate::route::bindings::Bindings;
 use crate::subagents::tree::Tree;
 use crate::surface::Surfaces;
+use crate::turns::OutagePolicy;
 use crate::turns::notes::Noted;
+use crate::turns::outage::OutageFigures;
 use chitin_agent::clock::Clock;
 use chitin_contract::Contract;
 use chitin_store::JobLog;
@@ -49,6 +51,8 @@ pub struct GatewayParts {
     pub zone: jiff::tz::TimeZone,
     /// How many jobs may be open at once.
     pub most_open: usize,
+    /// What holds in outages of the machine or of models.
+    pub outage: OutagePolicy,
     /// Tells people what they should know.
     pub note: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -100,6 +104,7 @@ pub(crate) struct Inner {
     pub(crate) offers: OnceLock<Offering>,
     pub(crate) schedules: OnceLock<Schedules>,
     pub(crate) noted: Mutex<Noted>,
+    pub(crate) outages: OutageFigures,
 }
 
 /// Says which tools of the gateway sessions of a channel have.
@@ -127,6 +132,7 @@ impl Gateway {
             guest_routing: routing.for_guests(&parts.config),
             routing,
             noted: Mutex::default(),
+            outages: OutageFigures::default(),
             hub: EventBus::default(),
             busy: Busy::default(),
             bindings: Bindings::default(),

@@ -59,3 +59,4 @@ pub use subagents::Spawned;
 pub use surface::{
     Address, OutgoingMessage, Sent, Surface, SurfaceCapabilities, SurfaceError, Surfaces,
 };
+pub use turns::{DelayedJob, GatewayFigures, OutagePolicy};

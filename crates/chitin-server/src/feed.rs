@@ -197,6 +197,7 @@ pub(crate) fn kind(what: &EventKind) -> &'static str {
         EventKind::Merged { .. } => "merged",
         EventKind::Dropped { .. } => "dropped",
         EventKind::Spawned { .. } => "spawned",
+        EventKind::Delayed { .. } => "delayed",
         EventKind::Finished { .. } => "finished",
     }
 }

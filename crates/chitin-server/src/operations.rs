@@ -5,8 +5,9 @@
 
 use crate::api::{
     AgentList, BindingList, ChannelList, Health, LoginReply, LoginRequest, Me, PairingCodeRequest,
-    PairingList, Readiness, RevokeRequest, SaveFile, SendMessage, SentMessage, ServerStatus,
-    SessionDetails, SessionList, SessionTree, StopReply, Success, UndoTurn, UnsavedPreview,
+    PairingList, Readiness, ReceivedMessage, RevokeRequest, SaveFile, SendMessage, SentMessage,
+    ServerStatus, SessionDetails, SessionList, SessionTree, StopReply, Success, UndoTurn,
+    UnsavedPreview,
 };
 use crate::error::FileConflict;
 use crate::feed::StreamEvent;
@@ -17,7 +18,6 @@ use crate::workspace_api::{
     ChangeList, FileList, FilePreview, FileText, FindingList, Lens, MemoryReply, SavedFile,
     SkillList, TraceList, TraceReply, TurnDiff, TurnList, UndoReport,
 };
-use chitin_gateway::Accepted;
 use chitin_gateway::route::RouteExplanation;
 
 /// Which method an operation takes.
@@ -236,7 +236,7 @@ operations! {
         takes RevokeRequest, replies {200: json::<Success>}, fails [404, 409];
     Send: Post "/api/messages", Token, "messages", "Sends a message to an agent.",
         takes SendMessage,
-        replies {200: stream_or::<StreamEvent<'static>, SentMessage>, 202: json::<Accepted>}, fails [404, 409, 500];
+        replies {200: stream_or::<StreamEvent<'static>, SentMessage>, 202: json::<ReceivedMessage>}, fails [404, 409, 500];
     Events: Stream "/api/events", Token, "events", "Streams events: all, those of a session, or those of a job until it has finished.",
         query [optional("session", "Only events of this session."), optional("job", "Only events of this job.")],
         replies {200: events::<StreamEvent<'static>>}, fails [404];

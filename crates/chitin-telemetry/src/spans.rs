@@ -108,6 +108,7 @@ impl Recorder {
                 return turn.map_or_else(Vec::new, |turn| turn.end(at, failed, tokens));
             }
             EventKind::Accepted { .. }
+            | EventKind::Delayed { .. }
             | EventKind::Delivered { .. }
             | EventKind::NotDelivered { .. } => {}
         }

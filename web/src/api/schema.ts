@@ -117,6 +117,8 @@ export interface BusySession {
   sinceMs?: number;
   /** How many jobs wait. */
   waiting: number;
+  /** The job that waits for the end of an outage; the others wait for it. */
+  delayed?: DelayedJob;
 }
 
 /** The turns that changed something, the newest first. */
@@ -400,6 +402,20 @@ export interface CutText {
   shortened?: boolean;
 }
 
+/** A job that waits for the end of an outage. */
+export interface DelayedJob {
+  /** The job. */
+  jobId: string;
+  /** Why its turn failed the last time. */
+  reason: string;
+  /** Since when it is delayed, in milliseconds since 1970. */
+  sinceMs: number;
+  /** When it is tried again at the latest, in milliseconds since 1970. */
+  nextMs: number;
+  /** How often it was tried. */
+  tries: number;
+}
+
 /** A line of a comparison. */
 export type DiffLine = {
   op: "same";
@@ -644,6 +660,18 @@ export type GatewayEvent = ({
   kind: "dropped";
   /** Why. */
   reason: string;
+} | {
+  kind: "delayed";
+  /** The job. */
+  jobId: string;
+  /** Why its turn failed the last time. */
+  reason: string;
+  /** Since when it is delayed, in milliseconds since 1970. */
+  sinceMs: number;
+  /** When it is tried again at the latest, in milliseconds since 1970. */
+  nextMs: number;
+  /** How often it was tried. */
+  tries: number;
 } | {
   kind: "spawned";
   /** The session of the run. */
@@ -1349,6 +1377,8 @@ export interface QueueFigures {
   running: number;
   /** Jobs that wait. */
   waiting: number;
+  /** Jobs that are tried again when an outage of the machine or the model is over. */
+  delayed: number;
 }
 
 /** What happens to a message if a turn is running: a queue mode, or more. */
@@ -1372,6 +1402,20 @@ export interface Readiness {
   status: string;
   /** Why it is not ready, or degraded. */
   reasons?: NotReady[];
+}
+
+/** A message that was accepted. */
+export interface ReceivedMessage {
+  /** The job. */
+  jobId: string;
+  /** The session. */
+  sessionKey: string;
+  /** The agent. */
+  agentId: string;
+  /** What becomes of it first. */
+  place: JobPlacement;
+  /** Why its turn is delayed, and when it is tried again. Send the message again under its key to ask for the outcome. */
+  delayed?: DelayedJob;
 }
 
 /** A recorded session. */
@@ -1516,8 +1560,10 @@ export interface SendMessage {
   model?: string | null;
   /** What happens to it if a turn is running. */
   queue?: QueueOption | null;
-  /** Whether to respond when the turn has finished. */
+  /** Whether to respond when the turn has finished, or is delayed by an outage. */
   wait?: boolean;
+  /** For how many seconds the turn is tried again if the machine or the model fails; by default `server.retrySeconds`. 0 is not at all. */
+  retrySeconds?: number | null;
 }
 
 /** An image of a message. */
@@ -2259,7 +2305,7 @@ export interface Replies {
   "POST /api/login": LoginReply;
   "POST /api/logout": Success;
   "GET /api/me": Me;
-  "POST /api/messages": SentMessage | Accepted;
+  "POST /api/messages": SentMessage | ReceivedMessage;
   "GET /api/pairing": PairingList;
   "POST /api/pairing/approve": Success;
   "POST /api/pairing/reject": Success;

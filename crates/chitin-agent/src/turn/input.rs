@@ -31,6 +31,18 @@ pub struct TurnInput {
     pub durability: Durability,
     /// Who sent the message, for the rules of the workspace. By default the owner did.
     pub origin: MessageOrigin,
+    /// What becomes of a failure that may pass.
+    pub outage: OnOutage,
+}
+
+/// What becomes of a failure that may pass: of the machine, or of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnOutage {
+    /// It ends the turn, and the transcript says so.
+    #[default]
+    Recorded,
+    /// The caller asks again under the turn's key: nothing of the failure is recorded, nor of a reply that was cut off.
+    AskedAgain,
 }
 
 /// Who keeps the message safe until the turn is over.

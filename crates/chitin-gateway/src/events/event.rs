@@ -1,6 +1,7 @@
 //! What listeners are told: one event, and its kind.
 
 use crate::jobs::JobOutcome;
+use crate::turns::DelayedJob;
 use chitin_protocol::event::TurnEvent;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -65,6 +66,12 @@ pub enum EventKind {
     Dropped {
         /// Why.
         reason: String,
+    },
+    /// Its turn failed by the machine's or the model's fault, and is tried again. Told once, after the first attempt.
+    Delayed {
+        /// Why, and when it is tried again.
+        #[serde(flatten)]
+        job: DelayedJob,
     },
     /// It began a run of its own.
     Spawned {

@@ -130,6 +130,7 @@ impl Inner {
             answer_thread,
             from,
             model: incoming.model,
+            retry_ms: incoming.retry_ms,
             ..Job::new(session_key, agent_id, self.parts.clock.now_ms())
         };
         self.take_in_whole(job, Some(settings), Some(claim)).await

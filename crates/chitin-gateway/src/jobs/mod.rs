@@ -62,6 +62,9 @@ pub struct Job {
     /// How long it may take, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// How long after it was accepted it is tried again in outages, in milliseconds, when its sender says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_ms: Option<u64>,
     /// Whether it asks for a lightweight context.
     #[serde(default)]
     pub light: bool,
@@ -97,6 +100,7 @@ impl Job {
             provenance: None,
             model: None,
             timeout_ms: None,
+            retry_ms: None,
             light: false,
             new_session: false,
             accepted_at,

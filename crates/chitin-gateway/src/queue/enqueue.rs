@@ -10,6 +10,7 @@ use crate::turns::input::origin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// What a session does next.
 enum Next {
@@ -19,6 +20,8 @@ enum Next {
     Merge(Batch<Job>),
     /// It waits a little for more messages.
     Wait(Duration),
+    /// It waits for the end of an outage.
+    Delayed(Duration, Arc<Notify>),
     /// Nothing.
     Rest,
 }
@@ -174,6 +177,12 @@ impl Inner {
                     Next::Run(job, marks) => Box::pin(inner.run_caught(*job, marks)).await,
                     Next::Merge(batch) => Box::pin(inner.run_merged(&key, batch)).await,
                     Next::Wait(time) => tokio::time::sleep(time).await,
+                    Next::Delayed(time, wake) => tokio::select! {
+                        () = tokio::time::sleep(time) => {}
+                        () = wake.notified() => {}
+                        // The job log keeps it.
+                        () = inner.ending.cancelled() => return,
+                    },
                     Next::Rest => return,
                 }
             }
@@ -186,6 +195,10 @@ impl Inner {
         let Some(session) = busy.get_mut(key) else {
             return Next::Rest;
         };
+        let now = self.parts.clock.now_ms();
+        if let Some((time, wake)) = session.delay.as_ref().and_then(|delay| delay.waits(now)) {
+            return Next::Delayed(time, wake);
+        }
         if let Some((job, marks)) = session.first.pop_front() {
             return Next::Run(Box::new(job), marks);
         }

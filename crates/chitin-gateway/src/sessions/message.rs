@@ -84,6 +84,7 @@ impl Inner {
             })),
             model: None,
             timeout_ms: None,
+            retry_ms: None,
             light: false,
             new_session: false,
             accepted_at: self.parts.clock.now_ms(),

@@ -66,6 +66,7 @@ impl Inner {
             self.note_panic(&job, &panic);
             self.parts.ledger.note(vec![closing(&job.id)]);
         }
+        self.end_delay(&job, false);
         self.leave(&job);
     }
 

@@ -20,6 +20,7 @@ mod heartbeat;
 mod heartbeat_runs;
 mod live;
 mod message_tool;
+mod outages;
 mod panics;
 mod promises;
 mod queue;

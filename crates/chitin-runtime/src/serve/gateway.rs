@@ -7,8 +7,11 @@ use chitin_gateway::cron::CronFile;
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::route::Routing;
 use chitin_gateway::surface::directory::DirectorySurface;
-use chitin_gateway::{AccessControl, AgentHost, Gateway, GatewayParts, Surfaces, tools};
-use chitin_store::{JobLog, StoreError, job_log};
+use chitin_gateway::{
+    AccessControl, AgentHost, Gateway, GatewayParts, OutagePolicy, Surfaces, tools,
+};
+use chitin_protocol::settings::ServeSettings;
+use chitin_store::{JobLog, OutcomeLimits, StoreError, job_log};
 use chitin_workspace::extensions::lookalike;
 use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::{Path, PathBuf};
@@ -59,7 +62,7 @@ impl ServedGateway {
         request: ServeRequest,
         notes: &Notes,
     ) -> Result<Self, RuntimeError> {
-        let ledger = JobLog::open(&state.join(JOB_LOG));
+        let ledger = JobLog::open_with(&state.join(JOB_LOG), kept(&configuration.server));
         let (ledger, open) = ledger.map_err(|error| not_ours(error, state))?;
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
@@ -84,6 +87,7 @@ impl ServedGateway {
             clock: Arc::new(SystemClock),
             zone: host.zone(),
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
+            outage: outage(&configuration.server),
             note: notes.sink(),
         });
         gateway.keep_schedules(CronFile::new(state));
@@ -100,6 +104,28 @@ impl ServedGateway {
             resumed,
             heartbeats,
         })
+    }
+}
+
+fn outage(settings: &ServeSettings) -> OutagePolicy {
+    let usual = OutagePolicy::default();
+    let asked = settings
+        .retry_seconds
+        .map(|seconds| u64::from(seconds) * 1000);
+    OutagePolicy {
+        retry_ms: asked.unwrap_or(usual.retry_ms),
+        ..usual
+    }
+}
+
+fn kept(settings: &ServeSettings) -> OutcomeLimits {
+    let usual = OutcomeLimits::default();
+    let asked = settings
+        .keep_outcomes_seconds
+        .map(|seconds| i64::from(seconds) * 1000);
+    OutcomeLimits {
+        keep_ms: asked.unwrap_or(usual.keep_ms),
+        ..usual
     }
 }
 

@@ -129,7 +129,7 @@ impl Metrics {
             EventKind::Spawned { .. } => add(&self.spawned, 1),
             EventKind::Delivered { to, .. } => self.delivery(to, "delivered"),
             EventKind::NotDelivered { to, .. } => self.delivery(to, "failed"),
-            EventKind::Turn { .. } | EventKind::Merged { .. } => {}
+            EventKind::Turn { .. } | EventKind::Merged { .. } | EventKind::Delayed { .. } => {}
         }
     }
 

@@ -69,6 +69,7 @@ fn text(shared: &Shared) -> String {
     );
     standing(shared, &mut sheet);
     jobs(metrics, &mut sheet);
+    failures(shared, &mut sheet);
     turns(metrics, &mut sheet);
     let name = "chitin_deliveries_total";
     sheet.family(name, "counter", "Messages that went out, or did not.");
@@ -110,6 +111,7 @@ fn standing(shared: &Shared, sheet: &mut Sheet) {
         .count();
     let waiting: usize = busy.iter().map(|session| session.waiting).sum();
     let connections = shared.connections.load(Ordering::Relaxed);
+    let figures = shared.gateway.figures();
     for (name, help, value) in [
         (
             "chitin_sessions_busy",
@@ -118,6 +120,12 @@ fn standing(shared: &Shared, sheet: &mut Sheet) {
         ),
         ("chitin_jobs_running", "Jobs whose turns run.", running),
         ("chitin_jobs_waiting", "Jobs that wait.", waiting),
+        ("chitin_jobs_open", "Jobs that are open.", figures.open),
+        (
+            "chitin_jobs_delayed",
+            "Jobs that wait for the end of an outage.",
+            figures.delayed,
+        ),
         (
             "chitin_connections",
             "Connections that are open.",
@@ -131,6 +139,15 @@ fn standing(shared: &Shared, sheet: &mut Sheet) {
     ] {
         sheet.one(name, "gauge", help, value);
     }
+}
+
+fn failures(shared: &Shared, sheet: &mut Sheet) {
+    let figures = shared.gateway.figures();
+    let name = "chitin_failures_total";
+    let help = "Attempts that failed by the machine's or the model's fault.";
+    sheet.family(name, "counter", help);
+    sheet.sample(name, &[("fault", "machine")], figures.machine_failures);
+    sheet.sample(name, &[("fault", "model")], figures.model_failures);
 }
 
 fn jobs(metrics: &Metrics, sheet: &mut Sheet) {

@@ -242,6 +242,7 @@ impl Inner {
             })),
             model: None,
             timeout_ms: Some(self.announce_timeout_ms(&run.parent_key, &node.agent_id)),
+            retry_ms: None,
             light: false,
             new_session: false,
             accepted_at: ended.until,

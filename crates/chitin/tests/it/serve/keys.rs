@@ -100,3 +100,41 @@ fn a_full_queue_answers_429_and_everything_accepted_is_answered() {
         );
     }
 }
+
+#[test]
+fn whoever_waits_in_an_outage_is_told_and_can_ask_later_by_key() {
+    let down = json!({"error": {"status": 402, "message": "no credit"}, "times": 4});
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[down, json!({"text": "Heard.", "times": 0})],
+    );
+    let serving = Serving::start(&talk, &[]);
+    let head = [
+        ("authorization", format!("Bearer {}", serving.token)),
+        ("idempotency-key", "patient".to_owned()),
+    ];
+    let body = json!({"text": "Hi.", "wait": true}).to_string();
+    let (status, head, answer) = serving.exchange("POST", "/api/messages", &head, Some(&body));
+    assert_eq!(status, 202, "{answer}");
+    assert!(head.contains("retry-after: "), "{head}");
+    let reason = answer["delayed"]["reason"].as_str().unwrap();
+    assert!(reason.contains("no credit"), "{answer}");
+    let hasty =
+        json!({"text": "Hi.", "wait": true, "retrySeconds": 0, "session": "agent:main:hasty"});
+    serving.wait_until("it is answered", |serving| {
+        let (status, answer) = send(serving, "patient", &json!({"text": "Hi.", "wait": true}));
+        assert!(matches!(status, 200 | 202), "{answer}");
+        status == 200
+    });
+    let (status, answer) = send(&serving, "hasty", &hasty);
+    assert_eq!(
+        (status, answer["text"].as_str()),
+        (200, Some("Heard.")),
+        "{answer}"
+    );
+    assert_eq!(
+        talk.server.requests().len(),
+        6,
+        "four failed, two were answered"
+    );
+}

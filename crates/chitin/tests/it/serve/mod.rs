@@ -15,6 +15,7 @@ mod keys;
 mod logins;
 mod networks;
 mod permissions;
+mod resources;
 mod restart;
 mod spawn_workspace;
 
@@ -168,6 +169,32 @@ impl Serving {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
         let body = serde_json::from_str(body).unwrap_or(Value::Null);
         (status, head.to_owned(), body)
+    }
+
+    /// The same for a server that may have no room for the connection, or end it.
+    pub(crate) fn try_exchange(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, String)],
+        body: &str,
+    ) -> Option<(u16, Value)> {
+        let mut stream = TcpStream::connect(&self.address).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        let mut head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+            self.address,
+            body.len()
+        );
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        write!(stream, "{head}\r\n{body}").ok()?;
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        let status = answer.split(' ').nth(1)?.parse().ok()?;
+        let (_, body) = answer.split_once("\r\n\r\n")?;
+        Some((status, serde_json::from_str(body).unwrap_or(Value::Null)))
     }
 
     /// Reads a page of text.
