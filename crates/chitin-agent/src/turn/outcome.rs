@@ -64,7 +64,7 @@ impl TurnError {
                 // A key or an account can be mended; the message is not to blame.
                 | ModelError::Unauthorized { .. } => Fault::Model,
                 ModelError::Rejected { status, .. } => match status {
-                    402 | 403 | 404 => Fault::Model,
+                    402..=404 => Fault::Model,
                     _ => Fault::Own,
                 },
                 ModelError::TooLong { .. }

@@ -87,7 +87,8 @@ impl Inner {
     pub(crate) fn ending(&self, job: &Job, outcome: &JobOutcome) -> JobChange {
         let is_shortened = outcome.text.len() > MOST_TEXT;
         let mut outcome = outcome.clone();
-        outcome.text = outcome.text[..outcome.text.floor_char_boundary(MOST_TEXT)].to_owned();
+        let end = outcome.text.floor_char_boundary(MOST_TEXT);
+        outcome.text.truncate(end);
         let kept = Kept::Ended(StoredOutcome {
             session_key: job.session_key.clone(),
             agent_id: job.agent_id.clone(),

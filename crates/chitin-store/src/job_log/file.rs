@@ -252,10 +252,10 @@ impl LogFile {
         line::write_header(&mut bytes).map_err(|error| self.unwritable(&error))?;
         let places: Vec<_> = self.open.known().lock().outcomes.places().collect();
         let mut moved = Vec::new();
-        let mut lost = Vec::new();
+        let mut unreadable = Vec::new();
         for (name, place) in places {
             let Some(end) = self.read_end(place, |id| outcomes::name(id) == name) else {
-                lost.push(name);
+                unreadable.push(name);
                 continue;
             };
             last += 1;
@@ -281,7 +281,7 @@ impl LogFile {
         for (name, offset, length) in moved {
             names.outcomes.moved(name, offset, length);
         }
-        for name in lost {
+        for name in unreadable {
             names.outcomes.remove(name);
         }
         drop(names);
