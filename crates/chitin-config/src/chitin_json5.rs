@@ -88,6 +88,7 @@ const SERVER: &[Field] = &[
     ("drainSeconds", Shape::Whole(0, 86_400)),
     ("files", Shape::SomeText),
     ("hosts", TEXTS),
+    ("keepOutcomesSeconds", Shape::Whole(0, 2_592_000)),
     ("maxBodyBytes", Shape::Whole(1_024, 1 << 30)),
     ("maxConnections", MANY),
     ("maxOpenJobs", MANY),
@@ -95,6 +96,7 @@ const SERVER: &[Field] = &[
     ("port", Shape::Whole(0, 65_535)),
     ("approvalSeconds", MANY),
     ("requestsPerMinute", MANY),
+    ("retrySeconds", Shape::Whole(0, 2_592_000)),
 ];
 
 const CHITIN: Shape = Shape::Object(&[

@@ -12,6 +12,7 @@ use chitin_contract::{CANONICAL, TranscriptRules};
 use chitin_gateway::surface::Surfaces;
 use chitin_gateway::{
     AccessControl, AgentAsk, AgentHost, AgentSummary, Gateway, GatewayParts, HostError,
+    OutagePolicy,
 };
 use chitin_server::{Limits, Server, ServerSettings, WebSurface};
 use chitin_store::{FileStore, JobLog, RandomIds, SessionStore};
@@ -179,6 +180,7 @@ fn serve() -> SocketAddr {
         clock,
         zone: jiff::tz::TimeZone::UTC,
         most_open: 64,
+        outage: OutagePolicy::default(),
         note: Arc::new(|_| {}),
     });
     let mut settings = ServerSettings::new(SocketAddr::from(([127, 0, 0, 1], 0)), TOKEN.into());

@@ -18,7 +18,9 @@ use crate::route::Routing;
 use crate::route::bindings::Bindings;
 use crate::subagents::tree::Tree;
 use crate::surface::Surfaces;
+use crate::turns::OutagePolicy;
 use crate::turns::notes::Noted;
+use crate::turns::outage::OutageFigures;
 use chitin_agent::clock::Clock;
 use chitin_contract::Contract;
 use chitin_store::JobLog;
@@ -50,6 +52,8 @@ pub struct GatewayParts {
     pub zone: jiff::tz::TimeZone,
     /// How many jobs may be open at once.
     pub most_open: usize,
+    /// What holds in outages of the machine or of models.
+    pub outage: OutagePolicy,
     /// Tells people what they should know.
     pub note: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -102,6 +106,7 @@ pub(crate) struct Inner {
     pub(crate) schedules: OnceLock<Schedules>,
     pub(crate) noted: Mutex<Noted>,
     pub(crate) approvals: OnceLock<Broker>,
+    pub(crate) outages: OutageFigures,
 }
 
 /// Says which tools of the gateway sessions of a channel have.
@@ -117,10 +122,19 @@ impl Gateway {
             routing =
                 routing.with_default(chitin_protocol::agent_id::AgentId::normalize(&default.id));
         }
+        let note = Arc::clone(&parts.note);
+        parts.ledger.watch(move |event| note(&event.to_string()));
+        if let Some(damage) = parts.ledger.health().damage {
+            let found = damage.to_string();
+            (parts.note)(&format!(
+                "Found on start: {found}. Jobs that can still be read are resumed; messages in the lost part must be sent again."
+            ));
+        }
         Self(Arc::new(Inner {
             guest_routing: routing.for_guests(&parts.config),
             routing,
             noted: Mutex::default(),
+            outages: OutageFigures::default(),
             hub: EventBus::default(),
             busy: Busy::default(),
             bindings: Bindings::default(),

@@ -39,6 +39,13 @@ pub trait AgentHost: Send + Sync {
         None
     }
 
+    /// Tells whether messages for a session of an agent can be accepted: its workspace is there, and the key is one that its turns
+    /// take. Called for each message that a program hands in: it must be quick.
+    fn admit(&self, agent_id: &str, session_key: &str) -> Result<(), HostError> {
+        let _ = (agent_id, session_key);
+        Ok(())
+    }
+
     /// Returns the workspaces that some agent's sessions may begin others in, for the description of the tool.
     fn spawn_workspaces(&self) -> Vec<String> {
         Vec::new()

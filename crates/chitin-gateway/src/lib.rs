@@ -54,8 +54,11 @@ pub use intake::{
     Accepted, Addressed, Hanging, IncomingMessage, IntakeRefusal, Noticed, ReceiveOutcome,
     ReplyDelivery,
 };
-pub use jobs::{Job, JobKind, JobOutcome, JobStatus, RefusedOutcome, Sender};
+pub use jobs::{
+    EarlierJob, Job, JobKind, JobOutcome, JobStatus, RefusedOutcome, Sender, StoredOutcome,
+};
 pub use subagents::Spawned;
 pub use surface::{
     Address, OutgoingMessage, Sent, Surface, SurfaceCapabilities, SurfaceError, Surfaces,
 };
+pub use turns::{DelayedJob, GatewayFigures, OutagePolicy};

@@ -453,6 +453,15 @@ impl AgentHost for ServeHost {
         Ok(revoked.is_some())
     }
 
+    fn admit(&self, agent_id: &str, session_key: &str) -> Result<(), HostError> {
+        let cache = self.cache(agent_id)?;
+        let setup = &cache.factory.setup;
+        crate::context::session_key(session_key, setup).map_err(|error| said(&error))?;
+        setup
+            .check_directory(&self.host)
+            .map_err(|error| said(&error))
+    }
+
     fn context_report(&self, agent_id: &str, session_key: &str) -> Result<Value, HostError> {
         let cache = self.cache(agent_id)?;
         let caller = if self.verb == SERVE {

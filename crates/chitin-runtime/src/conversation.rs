@@ -9,7 +9,9 @@ use crate::setup::AgentTarget;
 use crate::tools::User;
 use chitin_agent::clock::SystemClock;
 use chitin_agent::turn::{Agent, TurnInput};
-use chitin_gateway::{AccessControl, Gateway, GatewayParts, Surface, Surfaces, tools};
+use chitin_gateway::{
+    AccessControl, Gateway, GatewayParts, OutagePolicy, Surface, Surfaces, tools,
+};
 use chitin_protocol::message::ImageBlock;
 use chitin_store::{JobLog, SessionStore};
 use chitin_tools::{Approver, ToolOffer};
@@ -170,6 +172,7 @@ fn gateway(factory: &AgentFactory, request: &ConversationRequest) -> Result<Gate
         clock: Arc::new(SystemClock),
         zone: host.zone(),
         most_open: MOST_OPEN,
+        outage: OutagePolicy::default(),
         note: notes.sink(),
     });
     gateway.offer_tools(tools::offers(&gateway));

@@ -261,8 +261,24 @@ impl From<IntakeRefusal> for ApiError {
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "full", said)
             },
             IntakeRefusal::QueueFull { .. } => Self::too_many("queue_full", said, 5),
-            IntakeRefusal::Store(error) => Self::from(error),
-            IntakeRefusal::Host(error) => Self::from(error),
+            // Nothing was accepted; whoever sends it again later may be luckier.
+            IntakeRefusal::Store(error) => {
+                let problem = Self {
+                    retry_after: Some(5),
+                    ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", said)
+                };
+                match error.hint() {
+                    Some(hint) => problem.hint(hint),
+                    None => problem,
+                }
+            }
+            IntakeRefusal::Host(error) if error.bad_request => Self::from(error),
+            // The agent's workspace or its configuration is broken for now.
+            IntakeRefusal::Host(error) => Self {
+                hint: error.hint,
+                retry_after: Some(5),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "agent", said)
+            },
         }
     }
 }

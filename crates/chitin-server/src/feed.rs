@@ -209,6 +209,7 @@ pub(crate) fn kind(what: &EventKind) -> &'static str {
         EventKind::Spawned { .. } => "spawned",
         EventKind::ApprovalRequested { .. } => "approval-requested",
         EventKind::ApprovalResolved { .. } => "approval-resolved",
+        EventKind::Delayed { .. } => "delayed",
         EventKind::Finished { .. } => "finished",
     }
 }

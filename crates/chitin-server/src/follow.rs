@@ -3,9 +3,14 @@
 use crate::error::{ApiError, sentence};
 use crate::phase::Phase;
 use chitin_gateway::events::EventKind;
-use chitin_gateway::{JobOutcome, ListenerEvent, Subscription};
+use chitin_gateway::{DelayedJob, Gateway, JobOutcome, ListenerEvent, Subscription};
 use hyper::StatusCode;
+use std::time::Duration;
 use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// How long whoever waits for a job waits for the end of an outage.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// How a job ended.
 #[derive(Debug, Clone)]
@@ -27,6 +32,7 @@ impl End {
             | EventKind::Delivered { .. }
             | EventKind::NotDelivered { .. }
             | EventKind::Merged { .. }
+            | EventKind::Delayed { .. }
             | EventKind::Spawned { .. }
             | EventKind::ApprovalRequested { .. }
             | EventKind::ApprovalResolved { .. } => None,
@@ -46,17 +52,44 @@ pub(crate) async fn next(
     }
 }
 
-/// Waits for the end of a job.
+/// What came of waiting for a job.
+pub(crate) enum Waited {
+    /// It ended.
+    End(End),
+    /// It is delayed by an outage: it goes on later.
+    Delayed(DelayedJob),
+}
+
+/// Waits for the end of a job, but not longer than a moment for that of an outage.
 pub(crate) async fn end(
+    gateway: &Gateway,
+    job_id: &str,
     subscription: &mut Subscription,
     mut phase: watch::Receiver<Phase>,
-) -> Result<End, ApiError> {
+) -> Result<Waited, ApiError> {
+    let mut is_delayed = gateway.delay_of(job_id).is_some();
+    let patience = tokio::time::sleep(PATIENCE);
+    tokio::pin!(patience);
     loop {
-        // The end is the last thing that is told, so it is never among what was missed.
-        if let ListenerEvent::Happening(happening) = next(subscription, &mut phase).await?
-            && let Some(end) = End::of(&happening.what)
-        {
-            return Ok(end);
+        tokio::select! {
+            // The end is the last thing that is told, so it is never among what was missed.
+            heard = next(subscription, &mut phase) => {
+                let ListenerEvent::Happening(happening) = heard? else {
+                    continue;
+                };
+                if let Some(end) = End::of(&happening.what) {
+                    return Ok(Waited::End(end));
+                }
+                if matches!(happening.what, EventKind::Delayed { .. }) && !is_delayed {
+                    is_delayed = true;
+                    patience.as_mut().reset(Instant::now() + PATIENCE);
+                }
+            }
+            () = &mut patience, if is_delayed => match gateway.delay_of(job_id) {
+                Some(delay) => return Ok(Waited::Delayed(delay)),
+                // It is being tried right now.
+                None => patience.as_mut().reset(Instant::now() + PATIENCE / 8),
+            },
         }
     }
 }

@@ -5,9 +5,9 @@
 
 use crate::api::{
     AgentList, AnswerApproval, ApprovalConflict, ApprovalList, BindingList, ChannelList, Health,
-    LoginReply, LoginRequest, Me, PairingCodeRequest, PairingList, Readiness, RevokeApproval,
-    RevokeRequest, SaveFile, SendMessage, SentMessage, ServerStatus, SessionDetails, SessionList,
-    SessionTree, StopReply, Success, UndoTurn, UnsavedPreview,
+    LoginReply, LoginRequest, Me, PairingCodeRequest, PairingList, Readiness, ReceivedMessage,
+    RevokeApproval, RevokeRequest, SaveFile, SendMessage, SentMessage, ServerStatus,
+    SessionDetails, SessionList, SessionTree, StopReply, Success, UndoTurn, UnsavedPreview,
 };
 use crate::error::FileConflict;
 use crate::feed::StreamEvent;
@@ -18,7 +18,6 @@ use crate::workspace_api::{
     ChangeList, FileList, FilePreview, FileText, FindingList, Lens, MemoryReply, SavedFile,
     SkillList, TraceList, TraceReply, TurnDiff, TurnList, UndoReport,
 };
-use chitin_gateway::Accepted;
 use chitin_gateway::approvals::ResolvedApproval;
 use chitin_gateway::route::RouteExplanation;
 
@@ -171,7 +170,7 @@ macro_rules! operations {
 operations! {
     Health: Get "/health", Public, "health", "Tells whether the server is running.",
         replies {200: json::<Health>, 503: json::<Health>};
-    Ready: Get "/ready", Public, "ready", "Tells whether the server accepts messages and no chat channel has given up.",
+    Ready: Get "/ready", Public, "ready", "Tells whether the server accepts messages, can store them, and no chat channel has given up.",
         replies {200: json::<Readiness>, 503: json::<Readiness>};
     Metrics: Get "/metrics", Token, "metrics", "Returns metrics in Prometheus' text format.",
         replies {200: text};
@@ -245,7 +244,7 @@ operations! {
         replies {200: json::<ResolvedApproval>, 409: json::<ApprovalConflict>, 410: json::<ApprovalConflict>}, fails [404];
     Send: Post "/api/messages", Token, "messages", "Sends a message to an agent.",
         takes SendMessage,
-        replies {200: stream_or::<StreamEvent<'static>, SentMessage>, 202: json::<Accepted>}, fails [404, 409, 500];
+        replies {200: stream_or::<StreamEvent<'static>, SentMessage>, 202: json::<ReceivedMessage>}, fails [404, 409, 500];
     Events: Stream "/api/events", Token, "events", "Streams events: all, those of a session, or those of a job until it has finished.",
         query [optional("session", "Only events of this session."), optional("job", "Only events of this job."),
             optional("answers", "`approvals`: questions for permission are asked as long as this client listens, which can answer them.")],

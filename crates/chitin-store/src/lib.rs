@@ -56,7 +56,9 @@ pub use archive::{
 };
 pub use file_store::FileStore;
 pub use ids::{Ids, RandomIds};
-pub use job_log::{JobChange, JobLog, OpenItem};
+pub use job_log::{
+    JobChange, JobLog, JobLogDamage, JobLogEvent, JobLogHealth, OpenItem, OutcomeLimits,
+};
 pub use openclaw::OpenClawSessions;
 pub use read::{BranchReach, TranscriptInspection};
 pub use shape::{Run, SessionSpeaker, for_writing};

@@ -114,6 +114,7 @@ impl Recorder {
                     JobStatus::TimedOut => Some("timed out"),
                     JobStatus::Stopped => Some("stopped"),
                     JobStatus::Failed => Some("failed"),
+                    JobStatus::Dropped => Some("dropped"),
                 };
                 let tokens = [
                     ("gen_ai.usage.input_tokens", outcome.input_tokens),
@@ -122,6 +123,7 @@ impl Recorder {
                 return turn.map_or_else(Vec::new, |turn| turn.end(at, failed, tokens));
             }
             EventKind::Accepted { .. }
+            | EventKind::Delayed { .. }
             | EventKind::Delivered { .. }
             | EventKind::NotDelivered { .. }
             | EventKind::ApprovalRequested { .. }

@@ -32,7 +32,15 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Serve it", &["serve", "channels", "pairing"]),
     (
         "Look after it",
-        &["agents", "approvals", "config", "plugins", "doctor", "help"],
+        &[
+            "agents",
+            "approvals",
+            "config",
+            "plugins",
+            "storage",
+            "doctor",
+            "help",
+        ],
     ),
 ];
 

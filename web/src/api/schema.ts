@@ -150,6 +150,8 @@ export interface BusySession {
   sinceMs?: number;
   /** How many jobs wait. */
   waiting: number;
+  /** The job that waits for the end of an outage; the others wait for it. */
+  delayed?: DelayedJob;
 }
 
 /** The turns that changed something, the newest first. */
@@ -443,6 +445,20 @@ export interface CutText {
   shortened?: boolean;
 }
 
+/** A job that waits for the end of an outage. */
+export interface DelayedJob {
+  /** The job. */
+  jobId: string;
+  /** Why its turn failed the last time. */
+  reason: string;
+  /** Since when it is delayed, in milliseconds since 1970. */
+  sinceMs: number;
+  /** When it is tried again at the latest, in milliseconds since 1970. */
+  nextMs: number;
+  /** How often it was tried. */
+  tries: number;
+}
+
 /** A line of a comparison. */
 export type DiffLine = {
   op: "same";
@@ -691,6 +707,18 @@ export type GatewayEvent = ({
   /** Why. */
   reason: string;
 } | {
+  kind: "delayed";
+  /** The job. */
+  jobId: string;
+  /** Why its turn failed the last time. */
+  reason: string;
+  /** Since when it is delayed, in milliseconds since 1970. */
+  sinceMs: number;
+  /** When it is tried again at the latest, in milliseconds since 1970. */
+  nextMs: number;
+  /** How often it was tried. */
+  tries: number;
+} | {
   kind: "spawned";
   /** The session of the run. */
   child: string;
@@ -807,7 +835,7 @@ export interface JobOutcome {
 export type JobPlacement = "runs" | "waits" | "steers" | "known";
 
 /** How a job ended, in a word. */
-export type JobStatus = "ok" | "timedOut" | "stopped" | "failed";
+export type JobStatus = "ok" | "timedOut" | "stopped" | "failed" | "dropped";
 
 /** Something that was allowed always, and whose it is. */
 export interface KeptApproval {
@@ -1253,7 +1281,7 @@ export interface ModelList {
 
 /** Why the server cannot be used. */
 export interface NotReady {
-  /** `draining` or `channel_failed`. */
+  /** `draining`, `channel_failed`, `job_log_failing` or, when degraded, `job_log_damaged`. */
   reason: string;
   /** The channel that failed. */
   channel?: string;
@@ -1482,6 +1510,8 @@ export interface QueueFigures {
   running: number;
   /** Jobs that wait. */
   waiting: number;
+  /** Jobs that are tried again when an outage of the machine or the model is over. */
+  delayed: number;
 }
 
 /** What happens to a message if a turn is running: a queue mode, or more. */
@@ -1501,10 +1531,24 @@ export interface QueueOptions {
 
 /** Whether the server can be used. */
 export interface Readiness {
-  /** `ready` or `not_ready`. */
+  /** `ready`, `degraded` or `not_ready`. A degraded server accepts messages, and something needs attention. */
   status: string;
-  /** Why it is not ready. */
+  /** Why it is not ready, or degraded. */
   reasons?: NotReady[];
+}
+
+/** A message that was accepted. */
+export interface ReceivedMessage {
+  /** The job. */
+  jobId: string;
+  /** The session. */
+  sessionKey: string;
+  /** The agent. */
+  agentId: string;
+  /** What becomes of it first. */
+  place: JobPlacement;
+  /** Why its turn is delayed, and when it is tried again. Send the message again under its key to ask for the outcome. */
+  delayed?: DelayedJob;
 }
 
 /** A recorded session. */
@@ -1669,8 +1713,10 @@ export interface SendMessage {
   model?: string | null;
   /** What happens to it if a turn is running. */
   queue?: QueueOption | null;
-  /** Whether to respond when the turn has finished. */
+  /** Whether to respond when the turn has finished, or is delayed by an outage. */
   wait?: boolean;
+  /** For how many seconds the turn is tried again if the machine or the model fails; by default `server.retrySeconds`. 0 is not at all. */
+  retrySeconds?: number | null;
 }
 
 /** An image of a message. */
@@ -1937,6 +1983,8 @@ export type SocketMessage = (Accepted & {
   /** What went wrong. */
   error: ErrorDetails;
 } | GatewayEvent & {
+  type: "happening";
+} | FinishedBefore & {
   type: "happening";
 } | {
   type: "missed";
@@ -2433,7 +2481,7 @@ export interface Replies {
   "POST /api/login": LoginReply;
   "POST /api/logout": Success;
   "GET /api/me": Me;
-  "POST /api/messages": SentMessage | Accepted;
+  "POST /api/messages": SentMessage | ReceivedMessage;
   "GET /api/pairing": PairingList;
   "POST /api/pairing/approve": Success;
   "POST /api/pairing/reject": Success;

@@ -230,15 +230,24 @@ impl Running<'_> {
                     return Ok(Box::new(self.partial(heard)));
                 }
                 Some(Err(error)) => {
+                    let error = TurnError::Model(error);
+                    if self.is_asked_again(&error) {
+                        return Err(error);
+                    }
                     let mut message = self.partial(heard);
                     message.stop_reason = Some(StopReason::Error);
                     message.error_message = Some(error.to_string());
                     return Ok(Box::new(message));
                 }
                 None => {
+                    let reason = "the answer ended too soon";
+                    let error = self.cut_off(reason);
+                    if self.is_asked_again(&error) {
+                        return Err(error);
+                    }
                     let mut message = self.partial(heard);
                     message.stop_reason = Some(StopReason::Error);
-                    message.error_message = Some("the answer ended too soon".to_owned());
+                    message.error_message = Some(reason.to_owned());
                     return Ok(Box::new(message));
                 }
             };
@@ -255,8 +264,16 @@ impl Running<'_> {
                     Some(held) => held.thinking.push_str(&delta),
                     None => self.sink.tell(TurnEvent::ThinkingDelta { delta }).await,
                 },
-                StreamEvent::Done(message) | StreamEvent::Failed(message) => {
-                    return Ok(Box::new(self.priced(*message)));
+                StreamEvent::Done(message) => return Ok(Box::new(self.priced(*message))),
+                StreamEvent::Failed(message) => {
+                    let message = self.priced(*message);
+                    let is_cut = message.stop_reason == Some(StopReason::Error);
+                    let reason = message.error_message.as_deref().unwrap_or_default();
+                    let error = self.cut_off(reason);
+                    if is_cut && self.is_asked_again(&error) {
+                        return Err(error);
+                    }
+                    return Ok(Box::new(message));
                 }
                 StreamEvent::Start
                 | StreamEvent::TextStart { .. }
@@ -268,6 +285,14 @@ impl Running<'_> {
                 | StreamEvent::ToolCallEnd { .. } => {}
             }
         }
+    }
+
+    /// Says that a reply broke off.
+    fn cut_off(&self, reason: &str) -> TurnError {
+        TurnError::Model(ModelError::Unreachable {
+            provider: self.candidate().model.provider().to_owned(),
+            message: reason.to_owned(),
+        })
     }
 
     /// Adds time and cost to a reply, and counts it.

@@ -1,6 +1,6 @@
 //! The end of a turn: failures are recorded, the index is updated, and the outcome is reported.
 
-use super::{Running, TurnError, TurnReport};
+use super::{Fault, OnOutage, Running, TurnError, TurnReport};
 use crate::history::first_turn_marker;
 use crate::journal::{RunEnded, RunError, TurnMoment, TurnStop};
 use crate::limits::Spending;
@@ -22,6 +22,11 @@ impl Running<'_> {
             Ok(()) | Err(TurnError::Model(ModelError::Cancelled)) => None,
             Err(error @ (TurnError::Store(_) | TurnError::Internal(_) | TurnError::Source(_))) => {
                 self.end_journal(&StopReason::Error, Some(("store", &error.to_string())));
+                return Err(error);
+            }
+            Err(error) if self.is_asked_again(&error) => {
+                // Nobody learns from a record of each attempt, and the model would be told of all of them.
+                self.end_journal(&StopReason::Error, Some(("model", &error.to_string())));
                 return Err(error);
             }
             Err(error) => Some(error),
@@ -85,6 +90,15 @@ impl Running<'_> {
         match error {
             Some(error) => Err(error),
             None => Ok(report),
+        }
+    }
+
+    /// Tells whether the caller asks again after a failure.
+    pub(super) fn is_asked_again(&self, error: &TurnError) -> bool {
+        let asks = self.records.outage == OnOutage::AskedAgain && !self.cancel.is_cancelled();
+        match error.fault() {
+            Fault::Own => false,
+            Fault::Machine | Fault::Model => asks,
         }
     }
 

@@ -39,6 +39,8 @@ pub struct TurnInput {
     pub origins: Vec<Origin>,
     /// Who is asked for permission in this turn. By default whoever decides for the agent.
     pub approver: Option<TurnApprover>,
+    /// What becomes of a failure that may pass.
+    pub outage: OnOutage,
 }
 
 /// Who is asked for permission in one turn.
@@ -49,6 +51,16 @@ impl std::fmt::Debug for TurnApprover {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TurnApprover").finish_non_exhaustive()
     }
+}
+
+/// What becomes of a failure that may pass: of the machine, or of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnOutage {
+    /// It ends the turn, and the transcript says so.
+    #[default]
+    Recorded,
+    /// The caller asks again under the turn's key: nothing of the failure is recorded, nor of a reply that was cut off.
+    AskedAgain,
 }
 
 /// Who keeps the message safe until the turn is over.

@@ -30,6 +30,55 @@ pub enum TurnError {
     Internal(String),
 }
 
+/// Whose fault a failure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// The message's or the turn's own: asked again, it fails again.
+    Own,
+    /// The machine's, or that of the workspace or the configuration: it may pass.
+    Machine,
+    /// The model's, or that of the way to it: it may pass.
+    Model,
+}
+
+impl TurnError {
+    /// Says whose fault it is.
+    pub const fn fault(&self) -> Fault {
+        match self {
+            Self::Source(_) | Self::NoModel => Fault::Machine,
+            Self::Store(error) => match error {
+                StoreError::Busy { .. }
+                | StoreError::NoRoom { .. }
+                | StoreError::Damaged { .. }
+                | StoreError::Poisoned { .. }
+                | StoreError::Io { .. } => Fault::Machine,
+                StoreError::Unknown { .. }
+                | StoreError::BadKey { .. }
+                | StoreError::TooLong { .. }
+                | StoreError::Exists { .. } => Fault::Own,
+            },
+            Self::Model(error) => match error {
+                ModelError::RateLimited { .. }
+                | ModelError::Upstream { .. }
+                | ModelError::Unreachable { .. }
+                | ModelError::TimedOut { .. }
+                // A key or an account can be mended; the message is not to blame.
+                | ModelError::Unauthorized { .. } => Fault::Model,
+                ModelError::Rejected { status, .. } => match status {
+                    402..=404 => Fault::Model,
+                    _ => Fault::Own,
+                },
+                ModelError::TooLong { .. }
+                | ModelError::Malformed { .. }
+                | ModelError::Unscripted(_)
+                | ModelError::Unbuildable(_)
+                | ModelError::Cancelled => Fault::Own,
+            },
+            Self::Limit(_) | Self::Internal(_) => Fault::Own,
+        }
+    }
+}
+
 /// The outcome of a turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnReport {

@@ -8,7 +8,9 @@ use super::resume::Resumed;
 use super::session::SessionHandle;
 use super::untrusted::TurnOrigins;
 use super::writing::TurnCheckpoint;
-use super::{Agent, Durability, ModelCandidate, ResetAsk, TurnApprover, TurnError, TurnInput};
+use super::{
+    Agent, Durability, ModelCandidate, OnOutage, ResetAsk, TurnApprover, TurnError, TurnInput,
+};
 use crate::blocking;
 use crate::engine::SessionRef;
 use crate::journal::Journal;
@@ -68,6 +70,7 @@ pub(crate) struct TurnRecords {
     /// What the transcript already holds of this turn, when it is resumed.
     pub(crate) resumed: Option<Resumed>,
     pub(crate) durability: Durability,
+    pub(crate) outage: OnOutage,
     /// Records that are written, perhaps not on the disk yet, and not reported.
     pub(crate) unreported: Vec<TranscriptEntry>,
 }
@@ -247,6 +250,7 @@ impl<'a> Running<'a> {
                 is_marked,
                 resumed,
                 durability: input.durability,
+                outage: input.outage,
                 unreported: Vec::new(),
             },
             request: RequestContext {

@@ -17,6 +17,18 @@ pub struct DispatchRules {
     pub heartbeat: HeartbeatRules,
     /// What a session knows of the place that it speaks at.
     pub surfaces: SurfaceRules,
+    /// What becomes of a message whose model cannot answer.
+    pub model_outage: ModelOutage,
+}
+
+/// What becomes of a message whose model cannot be reached, is overloaded, or breaks off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ModelOutage {
+    /// Its turn has failed, and its sender is told.
+    Told,
+    /// It waits for the end of the outage, and its sender is told that it is delayed.
+    Waited,
 }
 
 /// Which agent and session a message belongs to (R11–R14).
@@ -217,6 +229,12 @@ impl DispatchRules {
             guests: GuestSession::Own,
             ..Self::OPENCLAW_2026_4.surfaces
         },
+        queue: QueueRules {
+            // What was accepted is done: when too many wait, the next one is refused.
+            default_drop: DropPolicy::New,
+            ..Self::OPENCLAW_2026_4.queue
+        },
+        model_outage: ModelOutage::Waited,
         ..Self::OPENCLAW_2026_4
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
@@ -246,6 +264,7 @@ impl DispatchRules {
             comments: HeartbeatComments::Content,
             repeat_ms: DAY_MS,
         },
+        model_outage: ModelOutage::Told,
         surfaces: SurfaceRules {
             thread_history: 20,
             heartbeat_target: HeartbeatTarget::OwnPlace,
@@ -276,6 +295,7 @@ impl DispatchRules {
             comments: HeartbeatComments::Nothing,
             ..Self::OPENCLAW_2026_4.heartbeat
         },
+        model_outage: ModelOutage::Told,
         surfaces: SurfaceRules {
             heartbeat_target: HeartbeatTarget::Explicit,
             ..Self::OPENCLAW_2026_4.surfaces

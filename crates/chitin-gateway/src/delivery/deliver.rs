@@ -11,6 +11,8 @@ use crate::jobs::{Job, JobKind, JobOutcome, JobStatus, RefusedOutcome};
 use crate::queue::busy::Marks;
 use crate::surface::{Address, OutgoingMessage, Surface, SurfaceError};
 use crate::threads::{self, AnswerThread};
+use crate::turns::outage::TurnFailure;
+use chitin_agent::turn::Fault;
 use chitin_text::TextChunk;
 use chitin_text::previews::{self, ReplyStreaming};
 use std::sync::Arc;
@@ -271,6 +273,30 @@ impl Delivery {
             _ => {}
         }
         None
+    }
+
+    /// Tells whether parts of an answer went out that was not completed: another attempt would repeat them.
+    pub(crate) const fn is_cut_short(&self) -> bool {
+        self.block > 0
+    }
+
+    /// The turn is tried again. What was seen of an answer that broke off is taken back, and a person who waits hears of it once.
+    pub(crate) async fn delayed(&mut self, failure: &TurnFailure) {
+        match std::mem::take(&mut self.writing) {
+            Writing::Live(live) | Writing::Progress(live, _) => self.take_back(*live).await,
+            Writing::Unheard | Writing::Whole | Writing::Blocks(_) => {}
+        }
+        // The machine may be well again in a moment; a model was asked several times already.
+        let waits = match self.job.kind {
+            JobKind::Message | JobKind::SessionSend => failure.fault == Fault::Model,
+            JobKind::Subagent | JobKind::Announce | JobKind::Heartbeat | JobKind::Cron => false,
+        };
+        if waits && !self.is_out("delayed", 0) {
+            let reason = &failure.text;
+            let text =
+                format!("The reply is delayed: {reason}. Your message is kept and tried again.");
+            self.say("delayed", &text, None).await;
+        }
     }
 
     /// Sends what people see of a text. Messages that show some of it already are made to show the whole.

@@ -2,6 +2,7 @@
 
 use crate::approvals::{PendingApproval, ResolvedApproval};
 use crate::jobs::JobOutcome;
+use crate::turns::DelayedJob;
 use chitin_protocol::event::TurnEvent;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -66,6 +67,12 @@ pub enum EventKind {
     Dropped {
         /// Why.
         reason: String,
+    },
+    /// Its turn failed by the machine's or the model's fault, and is tried again. Told once, after the first attempt.
+    Delayed {
+        /// Why, and when it is tried again.
+        #[serde(flatten)]
+        job: DelayedJob,
     },
     /// It began a run of its own.
     Spawned {

@@ -4,6 +4,7 @@ use super::{IncomingMessage, IntakeRefusal, MOST_IMAGES, MOST_TEXT, Noticed, Rep
 use crate::access::{self, LabelledSender};
 use crate::events::{EventKind, JobPlacement};
 use crate::gateway::{Gateway, Inner};
+use crate::intake::recent::Claim;
 use crate::jobs::log::opening;
 use crate::jobs::{Job, JobKind, Sender};
 use crate::queue::busy::Marks;
@@ -41,10 +42,12 @@ pub struct Accepted {
 /// Where something is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Where {
-    /// To us alone, or by somebody who is known by other means than a network's.
+    /// To us alone.
     Alone,
     /// Where others are.
     InRoom,
+    /// By a program that hands it in, for somebody who is known to it.
+    Program,
 }
 
 impl Gateway {
@@ -54,7 +57,7 @@ impl Gateway {
             incoming,
             ..Noticed::default()
         };
-        self.0.accept(noticed, Where::Alone, None).await
+        self.0.accept(noticed, Where::Program, None).await
     }
 
     /// Takes in a job of the gateway's own making: it goes before what people said and waits. One of a known name is
@@ -64,20 +67,17 @@ impl Gateway {
         if self.is_closing() {
             return Err(IntakeRefusal::Closing);
         }
-        if inner.is_known(&job.id) {
+        let Some(claim) = inner.claim(&job.id).await else {
             return Ok(Accepted {
                 job_id: job.id,
                 session_key: job.session_key,
                 agent_id: job.agent_id,
                 place: JobPlacement::Known,
             });
-        }
-        let job_id = job.id.clone();
-        let taken = inner.take_in(job, None).await;
-        if taken.is_err() {
-            inner.forget(&job_id);
-        }
-        taken
+        };
+        let taken = inner.take_in(job, None).await?;
+        claim.taken();
+        Ok(taken)
     }
 }
 
@@ -91,20 +91,22 @@ impl Inner {
     ) -> Result<Accepted, IntakeRefusal> {
         self.admit(&noticed)?;
         let (session_key, agent_id) = self.where_to(&noticed.incoming)?;
+        if place == Where::Program {
+            // A person on a network writes a message once, so that it is kept until the agent can be used.
+            blocking(|| self.parts.host.admit(&agent_id, &session_key))?;
+        }
         let job_id = self.name(&noticed.incoming);
-        if self.is_known(&job_id) {
+        let Some(claim) = self.claim(&job_id).await else {
             return Ok(Accepted {
                 job_id,
                 session_key,
                 agent_id,
                 place: JobPlacement::Known,
             });
-        }
-        if let Err(refusal) = blocking(|| self.must_reach(&noticed.incoming, &agent_id)) {
-            self.forget(&job_id);
-            return Err(refusal);
-        }
+        };
+        blocking(|| self.must_reach(&noticed.incoming, &agent_id))?;
         let settings = blocking(|| self.queue_settings(&noticed.incoming, &session_key, &agent_id));
+        self.must_have_room(&session_key, &settings)?;
         let sender = self.sender(&noticed, place, &agent_id);
         let words = spoken(&noticed, &sender, place, before);
         let origins = origins(&noticed, &sender, before);
@@ -134,14 +136,10 @@ impl Inner {
             answer_thread,
             from,
             model: incoming.model,
+            retry_ms: incoming.retry_ms,
             ..Job::new(session_key, agent_id, self.parts.clock.now_ms())
         };
-        let id = job.id.clone();
-        let taken = self.take_in_whole(job, Some(settings)).await;
-        if taken.is_err() {
-            self.forget(&id);
-        }
-        taken
+        self.take_in_whole(job, Some(settings), Some(claim)).await
     }
 
     /// Says who speaks, and what they may.
@@ -245,9 +243,16 @@ impl Inner {
         self: &Arc<Self>,
         job: Job,
         settings: Option<QueueSettings>,
+        claim: Option<Claim>,
     ) -> Result<Accepted, IntakeRefusal> {
         let inner = Arc::clone(self);
-        let taking = async move { inner.take_in(job, settings).await };
+        let taking = async move {
+            let taken = inner.take_in(job, settings).await?;
+            if let Some(claim) = claim {
+                claim.taken();
+            }
+            Ok(taken)
+        };
         let taken = self.tasks.spawn(taking).await;
         taken.unwrap_or(Err(IntakeRefusal::Closing))
     }
@@ -270,7 +275,7 @@ impl Inner {
         let place = match settings {
             Some(settings) => {
                 let settings = self.without_refused_interrupt(&job, settings).await;
-                self.enqueue(job, settings)?
+                self.enqueue(job, settings)
             }
             None => self.put_first(job, Marks::new()),
         };

@@ -38,6 +38,8 @@ pub struct IncomingMessage {
     pub answer: ReplyDelivery,
     /// The name of the turn, when the sender wants to know it beforehand.
     pub job_id: Option<String>,
+    /// How long it is tried again in outages, in milliseconds, when the sender says so; 0 is not at all.
+    pub retry_ms: Option<u64>,
 }
 
 /// A message as a network hears it. Whether it is taken in is decided by [`crate::Gateway::notice`].

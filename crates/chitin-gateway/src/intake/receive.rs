@@ -60,7 +60,13 @@ impl Inner {
         let accepted = match self.accept(noticed, place, before.as_deref()).await {
             Err(IntakeRefusal::ChannelShut { reason, .. }) => {
                 trust.turn_away(&told, &reason);
-                self.say_shut(&told, &reason).await;
+                self.say_refused(&told, &reason).await;
+                return Ok(ReceiveOutcome::Ignored(reason));
+            }
+            // A network hands in a message once, or again at its own time: whoever wrote it is told.
+            Err(refusal @ IntakeRefusal::QueueFull { .. }) => {
+                let reason = format!("{refusal}. Send the message again later.");
+                self.say_refused(&told, &reason).await;
                 return Ok(ReceiveOutcome::Ignored(reason));
             }
             accepted => accepted?,
@@ -71,8 +77,8 @@ impl Inner {
         Ok(ReceiveOutcome::Taken(accepted))
     }
 
-    /// Tells a sender that the agent does not take messages there.
-    async fn say_shut(&self, noticed: &Noticed, reason: &str) {
+    /// Tells a sender that a message was not accepted.
+    async fn say_refused(&self, noticed: &Noticed, reason: &str) {
         let Some(place) = Address::of(&noticed.incoming.inbound) else {
             return;
         };

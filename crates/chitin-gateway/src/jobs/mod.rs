@@ -1,7 +1,10 @@
 //! A job: one turn that is to be run. It is in the ledger from before anybody hears of it until it is over.
 
 pub(crate) mod log;
+mod outcome;
 mod recover;
+
+pub use outcome::{EarlierJob, StoredOutcome};
 
 use crate::access::ToolLimits;
 use crate::queue::QueuedMessage;
@@ -63,6 +66,9 @@ pub struct Job {
     /// How long it may take, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// How long after it was accepted it is tried again in outages, in milliseconds, when its sender says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_ms: Option<u64>,
     /// Whether it asks for a lightweight context.
     #[serde(default)]
     pub light: bool,
@@ -99,6 +105,7 @@ impl Job {
             provenance: None,
             model: None,
             timeout_ms: None,
+            retry_ms: None,
             light: false,
             new_session: false,
             accepted_at,
@@ -350,6 +357,8 @@ pub enum JobStatus {
     Stopped,
     /// Something went wrong.
     Failed,
+    /// It had no turn: newer messages took its place.
+    Dropped,
 }
 
 impl QueuedMessage for Job {

@@ -53,7 +53,7 @@ impl Gateway {
         }
         for (job, marks) in jobs {
             // Handed in again, it is the same.
-            inner.is_known(&job.id);
+            inner.remember(&job.id);
             inner.put_later(job, marks);
         }
         inner.settle_ripe();

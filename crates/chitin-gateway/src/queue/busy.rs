@@ -4,6 +4,8 @@ use super::{PendingMessages, QueueSettings, QueuedMessage};
 use crate::gateway::{Gateway, Inner};
 use crate::jobs::{Job, Sender};
 use crate::subagents::tree::STOPPED;
+use crate::turns::DelayedJob;
+use crate::turns::outage::Delay;
 use chitin_agent::turn::{Steer, Steering};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,6 +33,8 @@ pub(crate) struct Session {
     pub(crate) entering: Option<(String, CancellationToken)>,
     /// The turn that runs.
     pub(crate) active: Option<Active>,
+    /// The job, the first one, that is tried again.
+    pub(crate) delay: Option<Delay>,
 }
 
 /// A turn that runs.
@@ -62,6 +66,9 @@ pub struct BusySession {
     pub since_ms: Option<i64>,
     /// How many jobs wait.
     pub waiting: usize,
+    /// The job that waits for the end of an outage; the others wait for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed: Option<DelayedJob>,
 }
 
 /// Why a turn was stopped.
@@ -153,7 +160,7 @@ impl Session {
                 stop.cancel();
                 true
             }
-            (None, _) => false,
+            (None, _) => self.stop_delayed(),
         }
     }
 
@@ -164,6 +171,7 @@ impl Session {
                 marks.insert(STOPPED.to_owned());
             }
         }
+        self.wake_job(job_id);
         if let Some((_, stop)) = self.entering.as_ref().filter(|(id, _)| id == job_id) {
             stop.cancel();
         }
@@ -192,6 +200,7 @@ impl Gateway {
                 job_id: session.active.as_ref().map(|active| active.job.id.clone()),
                 since_ms: session.active.as_ref().map(|active| active.since_ms),
                 waiting: session.first.len() + session.pending.len(),
+                delayed: session.delayed().cloned(),
             })
             .collect();
         found.sort_by(|one, other| one.session_key.cmp(&other.session_key));

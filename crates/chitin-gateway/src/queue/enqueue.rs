@@ -1,16 +1,16 @@
 //! What waits in a session, and what goes next.
 
 use super::busy::{Marks, Session, StopCause};
-use super::{Batch, Pushed, QueueMode, QueueSettings, QueuedMessage};
+use super::{Batch, QueueMode, QueueSettings, QueuedMessage};
 use crate::events::{EventKind, JobPlacement};
 use crate::gateway::Inner;
 use crate::intake::IntakeRefusal;
-use crate::jobs::log::closing;
-use crate::jobs::{Job, JobKind};
+use crate::jobs::{Job, JobKind, JobOutcome, JobStatus};
 use crate::turns::input::origin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// What a session does next.
 enum Next {
@@ -20,17 +20,15 @@ enum Next {
     Merge(Batch<Job>),
     /// It waits a little for more messages.
     Wait(Duration),
+    /// It waits for the end of an outage.
+    Delayed(Duration, Arc<Notify>),
     /// Nothing.
     Rest,
 }
 
 impl Inner {
     /// Puts somebody's message into a session.
-    pub(crate) fn enqueue(
-        self: &Arc<Self>,
-        job: Job,
-        settings: QueueSettings,
-    ) -> Result<JobPlacement, IntakeRefusal> {
+    pub(crate) fn enqueue(self: &Arc<Self>, job: Job, settings: QueueSettings) -> JobPlacement {
         let mut busy = self.busy.lock();
         let Some(session) = busy.get_mut(&job.session_key) else {
             let key = job.session_key.clone();
@@ -39,12 +37,12 @@ impl Inner {
             busy.insert(key.clone(), session);
             drop(busy);
             self.drive(key);
-            return Ok(JobPlacement::Runs);
+            return JobPlacement::Runs;
         };
         session.settings = Some(settings);
         let job = match settings.mode {
             QueueMode::Steer | QueueMode::SteerBacklog => match session.steer(job) {
-                Ok(()) => return Ok(JobPlacement::Steers),
+                Ok(()) => return JobPlacement::Steers,
                 Err(job) => *job,
             },
             QueueMode::Interrupt => {
@@ -57,22 +55,34 @@ impl Inner {
             QueueMode::Followup | QueueMode::Collect => job,
         };
         let now = u64::try_from(self.parts.clock.now_ms()).unwrap_or_default();
-        let waiting = session.pending.len();
-        match session.pending.push(job, &settings, now) {
-            Pushed::Waits => Ok(JobPlacement::Waits),
-            Pushed::Replaced(gone) => {
-                drop(busy);
-                for job in gone {
-                    self.let_go(&job, "newer messages replaced it");
-                }
-                Ok(JobPlacement::Waits)
-            }
-            Pushed::Refused(job) => {
-                drop(busy);
-                self.let_go(&job, "too many messages are already queued");
-                Err(IntakeRefusal::QueueFull { waiting })
-            }
+        let gone = session.pending.push(job, &settings, now);
+        drop(busy);
+        for job in gone {
+            self.let_go(&job, "newer messages replaced it");
         }
+        JobPlacement::Waits
+    }
+
+    /// Refuses a message that would have to wait in a session where too many wait already.
+    pub(crate) fn must_have_room(
+        &self,
+        session_key: &str,
+        settings: &QueueSettings,
+    ) -> Result<(), IntakeRefusal> {
+        let busy = self.busy.lock();
+        let Some(session) = busy.get(session_key) else {
+            return Ok(());
+        };
+        let steers = match settings.mode {
+            QueueMode::Steer | QueueMode::SteerBacklog => session.active.is_some(),
+            QueueMode::Interrupt | QueueMode::Followup | QueueMode::Collect => false,
+        };
+        if steers || session.pending.has_room(settings) {
+            return Ok(());
+        }
+        Err(IntakeRefusal::QueueFull {
+            waiting: session.pending.len(),
+        })
     }
 
     /// Lets a message wait instead of interrupting if the rules of the workspace would refuse it: what is refused must not
@@ -150,7 +160,8 @@ impl Inner {
 
     /// Lets a job go that will not be run.
     fn let_go(&self, job: &Job, reason: &str) {
-        self.parts.ledger.note(vec![closing(&job.id)]);
+        let outcome = JobOutcome::without_turn(JobStatus::Dropped, reason);
+        self.parts.ledger.note(vec![self.ending(job, &outcome)]);
         self.open.fetch_sub(1, Ordering::Relaxed);
         self.tell(&job.session_key, &job.id, || EventKind::Dropped {
             reason: reason.to_owned(),
@@ -166,6 +177,12 @@ impl Inner {
                     Next::Run(job, marks) => Box::pin(inner.run_caught(*job, marks)).await,
                     Next::Merge(batch) => Box::pin(inner.run_merged(&key, batch)).await,
                     Next::Wait(time) => tokio::time::sleep(time).await,
+                    Next::Delayed(time, wake) => tokio::select! {
+                        () = tokio::time::sleep(time) => {}
+                        () = wake.notified() => {}
+                        // The job log keeps it.
+                        () = inner.ending.cancelled() => return,
+                    },
                     Next::Rest => return,
                 }
             }
@@ -178,6 +195,10 @@ impl Inner {
         let Some(session) = busy.get_mut(key) else {
             return Next::Rest;
         };
+        let now = self.parts.clock.now_ms();
+        if let Some((time, wake)) = session.delay.as_ref().and_then(|delay| delay.waits(now)) {
+            return Next::Delayed(time, wake);
+        }
         if let Some((job, marks)) = session.first.pop_front() {
             return Next::Run(Box::new(job), marks);
         }

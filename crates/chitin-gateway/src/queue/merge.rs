@@ -5,7 +5,7 @@ use super::{Batch, QueuedMessage};
 use crate::events::EventKind;
 use crate::gateway::Inner;
 use crate::jobs::Job;
-use crate::jobs::log::{closing, opening};
+use crate::jobs::log::opening;
 use crate::turns::input::origin;
 use crate::turns::panics;
 use chitin_protocol::origin::add_origins;
@@ -87,7 +87,7 @@ impl Inner {
         };
         let mut changes = vec![opening(&job)];
         let gone = || std::iter::once(&first).chain(&others);
-        changes.extend(gone().map(|job| closing(&job.id)));
+        changes.extend(gone().map(|one| self.merging(one, &job.id)));
         if let Err(error) = self.write(changes).await {
             (self.parts.note)(&format!("could not merge messages: {error}"));
             // Nothing is lost: they are still in the ledger, one by one.

@@ -24,6 +24,6 @@ pub(crate) mod turn_slots;
 pub use batch::{Batch, Dropped};
 pub use busy::{BusySession, StopCause};
 pub use chitin_contract::{DropPolicy, QueueMode};
-pub use pending::{PendingMessages, Pushed, QueuedMessage};
+pub use pending::{PendingMessages, QueuedMessage};
 pub use serial::SerialQueues;
 pub use settings::{QueueSettings, QueueWish};

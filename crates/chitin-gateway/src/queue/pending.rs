@@ -20,25 +20,13 @@ impl QueuedMessage for String {
     }
 }
 
-/// Messages that wait for their turn: in order, never more than the cap, and none is lost without being counted.
+/// Messages that wait for their turn, in order; none is lost without being counted.
 #[derive(Debug, Clone)]
 pub struct PendingMessages<T> {
     items: VecDeque<(T, u64)>,
     dropped: Dropped,
     /// When the last message came, kept or not.
     last_ms: u64,
-}
-
-/// What became of a message, or of one that made room for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use]
-pub enum Pushed<T> {
-    /// It waits.
-    Waits,
-    /// There was no room: here it is again. Whoever sent it should hear of it.
-    Refused(T),
-    /// It waits, and these had to go: more than one only when the cap became smaller.
-    Replaced(Vec<T>),
 }
 
 impl<T> Default for PendingMessages<T> {
@@ -52,34 +40,36 @@ impl<T> Default for PendingMessages<T> {
 }
 
 impl<T: QueuedMessage> PendingMessages<T> {
-    /// Adds a message by the settings that hold now; they may change from message to message.
-    pub fn push(&mut self, item: T, settings: &QueueSettings, now_ms: u64) -> Pushed<T> {
+    /// Tells whether a message that comes now may wait: there is room, or others make room for it.
+    pub fn has_room(&self, settings: &QueueSettings) -> bool {
+        match settings.drop_policy {
+            DropPolicy::New => self.items.len() < settings.cap.max(1) as usize,
+            DropPolicy::Old | DropPolicy::Summarize => true,
+        }
+    }
+
+    /// Adds a message by the settings that hold now; they may change from message to message. Returns those that had to go: more
+    /// than one only when the cap became smaller. Where the newest are turned away, ask [`Self::has_room`] before the message is
+    /// accepted: one that was accepted is never turned away.
+    #[must_use]
+    pub fn push(&mut self, item: T, settings: &QueueSettings, now_ms: u64) -> Vec<T> {
         let cap = settings.cap.max(1) as usize;
         self.last_ms = self.last_ms.max(now_ms);
-        if self.items.len() < cap {
-            self.items.push_back((item, now_ms));
-            return Pushed::Waits;
-        }
-        match settings.drop_policy {
-            DropPolicy::New => {
-                self.dropped.count();
-                Pushed::Refused(item)
-            }
-            policy @ (DropPolicy::Old | DropPolicy::Summarize) => {
-                let too_many = self.items.len() + 1 - cap;
-                let gone: Vec<T> = self
-                    .items
-                    .drain(..too_many)
-                    .map(|(gone, _)| gone)
-                    .inspect(|gone| match policy {
-                        DropPolicy::Summarize => self.dropped.note(gone.words(), cap),
-                        DropPolicy::Old | DropPolicy::New => self.dropped.count(),
-                    })
-                    .collect();
-                self.items.push_back((item, now_ms));
-                Pushed::Replaced(gone)
-            }
-        }
+        let too_many = (self.items.len() + 1).saturating_sub(cap);
+        let gone = match settings.drop_policy {
+            DropPolicy::New => Vec::new(),
+            policy @ (DropPolicy::Old | DropPolicy::Summarize) => self
+                .items
+                .drain(..too_many)
+                .map(|(gone, _)| gone)
+                .inspect(|gone| match policy {
+                    DropPolicy::Summarize => self.dropped.note(gone.words(), cap),
+                    DropPolicy::Old | DropPolicy::New => self.dropped.count(),
+                })
+                .collect(),
+        };
+        self.items.push_back((item, now_ms));
+        gone
     }
 
     /// Returns how many messages wait.

@@ -13,7 +13,31 @@ pub(crate) struct TurnSlots {
     scheduled: Arc<Semaphore>,
     /// Turns that another turn may wait for. They have room of their own, so that the two never wait for each other.
     inside: Arc<Semaphore>,
+    /// Turns that gave their room back because their model says nothing.
+    silent: Arc<Semaphore>,
 }
+
+/// The room of a turn.
+#[derive(Debug)]
+pub(crate) struct TurnSlot {
+    /// Given back when it is dropped.
+    room: Option<OwnedSemaphorePermit>,
+    silent: Arc<Semaphore>,
+    silence: Option<OwnedSemaphorePermit>,
+}
+
+impl TurnSlot {
+    /// Gives the room to another turn, because the model of this one says nothing; not without end.
+    pub(crate) fn lend(&mut self) {
+        if let Ok(silence) = Arc::clone(&self.silent).try_acquire_owned() {
+            self.silence = Some(silence);
+            self.room = None;
+        }
+    }
+}
+
+/// How many turns of silent models run beside the others: so many times those.
+const SILENT: usize = 3;
 
 impl TurnSlots {
     pub(crate) fn new(concurrency: TurnConcurrency) -> Self {
@@ -23,11 +47,14 @@ impl TurnSlots {
             subagent: lane(concurrency.subagent),
             scheduled: lane(concurrency.agent),
             inside: lane(concurrency.agent),
+            silent: Arc::new(Semaphore::new(
+                (concurrency.agent + concurrency.subagent) as usize * SILENT,
+            )),
         }
     }
 
     /// Waits for room; the room is given back when the permit is dropped.
-    pub(crate) async fn enter(&self, job: &Job) -> Option<OwnedSemaphorePermit> {
+    pub(crate) async fn enter(&self, job: &Job) -> Option<TurnSlot> {
         let lane = match job.kind {
             JobKind::Subagent => &self.subagent,
             JobKind::Cron => &self.scheduled,
@@ -37,6 +64,11 @@ impl TurnSlots {
             JobKind::Message | JobKind::Announce | JobKind::Heartbeat => &self.main,
         };
         // A lane is never closed.
-        Arc::clone(lane).acquire_owned().await.ok()
+        let room = Arc::clone(lane).acquire_owned().await.ok()?;
+        Some(TurnSlot {
+            room: Some(room),
+            silent: Arc::clone(&self.silent),
+            silence: None,
+        })
     }
 }

@@ -88,13 +88,14 @@ impl Inner {
             })),
             model: None,
             timeout_ms: None,
+            retry_ms: None,
             light: false,
             new_session: false,
             accepted_at: self.parts.clock.now_ms(),
             child: node.map(|node| Box::new(node.run.as_ref().clone())),
             about: None,
         };
-        self.take_in_whole(job, None).await
+        self.take_in_whole(job, None, None).await
     }
 
     /// Returns for whom the turn of a session works.

@@ -152,6 +152,7 @@ async fn end_of(events: &mut Subscription) -> Option<JobOutcome> {
             | EventKind::Delivered { .. }
             | EventKind::NotDelivered { .. }
             | EventKind::Merged { .. }
+            | EventKind::Delayed { .. }
             | EventKind::Spawned { .. }
             | EventKind::ApprovalRequested { .. }
             | EventKind::ApprovalResolved { .. } => {}

@@ -242,6 +242,7 @@ impl Draft {
             provenance: None,
             model: request.model.clone(),
             timeout_ms: plan.timeout_ms.or(usual).filter(|longest| *longest > 0),
+            retry_ms: None,
             light: request.light_context.unwrap_or(false),
             new_session: false,
             accepted_at: self.inner.parts.clock.now_ms(),

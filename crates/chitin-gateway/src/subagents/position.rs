@@ -170,7 +170,7 @@ impl Inner {
             JobStatus::Ok => "done",
             JobStatus::TimedOut => "timeout",
             JobStatus::Stopped => "killed",
-            JobStatus::Failed => "failed",
+            JobStatus::Failed | JobStatus::Dropped => "failed",
         };
         self.annotate(job, move |entry| {
             entry.status = Some(status.to_owned());

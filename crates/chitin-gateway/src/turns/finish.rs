@@ -2,7 +2,7 @@
 
 use super::stop::Quietly;
 use crate::gateway::Inner;
-use crate::jobs::log::{closing, opening};
+use crate::jobs::log::opening;
 use crate::jobs::{Job, JobOutcome};
 use crate::queue::busy::Marks;
 use crate::subagents::announce::settle::{Aftermath, left, reopening};
@@ -16,10 +16,11 @@ impl Inner {
     pub(crate) async fn finish(
         self: &Arc<Self>,
         job: &Job,
-        steered: Vec<Job>,
+        steered: Vec<(Job, JobOutcome)>,
         outcome: &JobOutcome,
         marks: Marks,
     ) {
+        let (steered, ends): (Vec<Job>, Vec<JobOutcome>) = steered.into_iter().unzip();
         self.note_end(job, outcome).await;
         let (after, written) = {
             // What the books say and what the ledger says change in the same order.
@@ -30,21 +31,26 @@ impl Inner {
             let waits = !changes.is_empty() || after.again.is_some();
             match &after.again {
                 Some(again) => changes.extend(reopening(again, marks.iter().cloned())),
-                None => changes.push(closing(&job.id)),
+                None => changes.push(self.ending(job, outcome)),
             }
-            changes.extend(steered.iter().map(|job| closing(&job.id)));
+            let ended = steered.iter().zip(&ends);
+            changes.extend(ended.map(|(job, outcome)| self.ending(job, outcome)));
             if waits {
-                (after, Some(self.submit(changes)))
+                let again = changes.clone();
+                (after, Some((self.submit(changes), again)))
             } else {
                 // Should this be lost, the job is found to be over when it is taken up again.
                 self.parts.ledger.note(changes);
                 (after, None)
             }
         };
-        if let Some(written) = written
+        if let Some((written, changes)) = written
             && let Err(error) = written.await
         {
-            (self.parts.note)(&format!("could not store follow-up jobs: {error}"));
+            (self.parts.note)(&format!(
+                "could not store follow-up jobs: {error}. They are stored when the job log can be written again."
+            ));
+            self.parts.ledger.note(changes);
         }
         let gone = steered.len() + usize::from(after.again.is_none());
         self.open.fetch_add(after.jobs.len(), Ordering::Relaxed);

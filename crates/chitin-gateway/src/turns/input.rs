@@ -4,10 +4,11 @@ use crate::access;
 use crate::gateway::Inner;
 use crate::host::AgentAsk;
 use crate::jobs::{Job, JobKind};
+use crate::turns::outage::TurnFailure;
 use chitin_agent::guard::{MessageOrigin, OriginKind, SenderRole};
 use chitin_agent::source::{Occasion, Trigger};
-use chitin_agent::turn::{Agent, Durability, Steering, TurnInput};
-use chitin_contract::TimePrefix;
+use chitin_agent::turn::{Agent, Durability, OnOutage, Steering, TurnInput};
+use chitin_contract::{ModelOutage, TimePrefix};
 use chitin_protocol::origin::{Origin, add_origins};
 use chitin_workspace::filter::{ContextMode, RunKind};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 const THREAD: &str = "others in the thread";
 
 impl Inner {
-    pub(crate) async fn agent_for(&self, job: &Job) -> Result<Arc<Agent>, String> {
+    pub(crate) async fn agent_for(&self, job: &Job) -> Result<Arc<Agent>, TurnFailure> {
         let channel = job.from.as_ref().map(|from| from.channel.as_str());
         let offers = match self.offers.get() {
             Some(offers) => offers(channel),
@@ -26,7 +27,8 @@ impl Inner {
         let workspace = standing
             .as_ref()
             .and_then(|standing| standing.workspace.as_deref());
-        self.still_allowed(job, workspace)?;
+        self.still_allowed(job, workspace)
+            .map_err(TurnFailure::own)?;
         let ask = AgentAsk {
             agent_id: &job.agent_id,
             session_key: &job.session_key,
@@ -44,9 +46,16 @@ impl Inner {
             offers,
         };
         let made = self.parts.host.agent(ask).await;
-        made.map_err(|error| match error.hint {
-            Some(hint) => format!("{} ({hint})", error.message),
-            None => error.message,
+        made.map_err(|error| {
+            let text = match error.hint {
+                Some(hint) => format!("{} ({hint})", error.message),
+                None => error.message,
+            };
+            if error.bad_request {
+                TurnFailure::own(text)
+            } else {
+                TurnFailure::machine(text)
+            }
         })
     }
 
@@ -108,6 +117,10 @@ impl Inner {
             origin: origin(job),
             origins,
             approver: self.approver_of(job),
+            outage: match self.parts.contract.runtime.dispatch.model_outage {
+                ModelOutage::Waited if self.tries_again(job) => OnOutage::AskedAgain,
+                ModelOutage::Waited | ModelOutage::Told => OnOutage::Recorded,
+            },
         }
     }
 

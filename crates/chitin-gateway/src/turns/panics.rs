@@ -66,6 +66,7 @@ impl Inner {
             self.note_panic(&job, &panic);
             self.parts.ledger.note(vec![closing(&job.id)]);
         }
+        self.end_delay(&job, false);
         self.leave(&job);
     }
 
@@ -104,6 +105,8 @@ impl Inner {
             let gone = ids.iter().chain([&job.id]);
             self.parts.ledger.note(gone.map(|id| closing(id)).collect());
         } else {
+            let steered = steered.into_iter();
+            let steered = steered.map(|job| (job, outcome.clone())).collect();
             self.finish(job, steered, &outcome, marks).await;
         }
         for id in ids.iter().chain([&job.id]) {

@@ -1,18 +1,20 @@
 //! One turn of a session: an agent for it, room in a lane, and its words on their way while it runs.
 
+use super::outage::TurnFailure;
 use super::panics::{self, RunStage};
 use crate::delivery::deliver::Delivery;
 use crate::events::EventKind;
 use crate::gateway::Inner;
 use crate::jobs::{Job, JobKind, JobOutcome, JobStatus, RefusedOutcome};
 use crate::queue::busy::{Active, Marks, StopCause};
+use crate::queue::turn_slots::TurnSlot;
 use crate::subagents::tree::{STOPPED, STOPPED_QUIETLY};
-use chitin_agent::turn::{Agent, Steering, TurnError, TurnInput, TurnReport};
+use chitin_agent::turn::{Agent, Steering, TurnInput, TurnReport};
 use chitin_protocol::message::StopReason;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// The tool by which a session reads what was said in a thread.
@@ -24,13 +26,14 @@ const EVENTS: usize = 64;
 impl Inner {
     /// Runs a job to its end. `stage` says how far it came, for whoever catches a panic.
     pub(crate) async fn run(self: &Arc<Self>, job: Arc<Job>, marks: Marks, stage: &RunStage) {
-        let Some(_room) = self.enter(&job, &marks).await else {
+        let Some(mut slot) = self.enter(&job, &marks).await else {
             let outcome = self.outcome(
                 Err("it was stopped before it started".to_owned()),
                 Some(StopCause::Wanted),
                 self.parts.clock.now_ms(),
             );
             stage.settles();
+            self.end_delay(&job, false);
             self.finish(&job, Vec::new(), &outcome, marks).await;
             self.tell(&job.session_key, &job.id, || EventKind::Finished {
                 outcome,
@@ -42,24 +45,50 @@ impl Inner {
         let used_before = self.used_before(&job);
         let ready = self.note_begin(&job, began).await;
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
+        let reacted = delivery.reacted();
         let turn = async {
-            ready?;
+            ready.map_err(TurnFailure::machine)?;
             let agent = self.agent_for(&job).await?;
             let tools = agent.specs().iter().map(|tool| tool.name.as_str());
             let reader = tools.into_iter().find(|name| *name == MESSAGE_TOOL);
             let input = self.input(&job, steering.clone(), reader).await;
             Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
         };
+        let turn = async {
+            let silence = tokio::time::sleep(Duration::from_millis(self.parts.outage.silent_ms));
+            tokio::pin!(turn, silence);
+            tokio::select! {
+                outcome = &mut turn => return outcome,
+                () = &mut silence => {}
+            }
+            // A model that hangs does not keep others from theirs.
+            if !reacted.load(Ordering::Relaxed) {
+                slot.lend();
+            }
+            turn.await
+        };
         // A turn that panics is a turn that failed: whoever waits hears of it, and the session goes on.
         let outcome = match panics::caught(turn).await {
             Ok(outcome) => outcome,
             Err(panic) => {
                 self.note_panic(&job, &panic);
-                Err(panics::as_error(&panic))
+                Err(TurnFailure::own(panics::as_error(&panic)))
             }
         };
+        drop(slot);
         let (cause, steered) = self.end(&job, &steering);
-        let outcome = self.outcome(outcome, cause, began);
+        if let (None, Err(failure)) = (cause, &outcome)
+            && !delivery.is_cut_short()
+            && self.is_outage(&job, failure)
+        {
+            if let Err(panic) = panics::caught(delivery.delayed(failure)).await {
+                self.note_panic(&job, &panic);
+            }
+            self.delay(&job, steered, delivery.into_marks(), failure);
+            return;
+        }
+        self.end_delay(&job, outcome.is_ok());
+        let outcome = self.outcome(outcome.map_err(|failure| failure.text), cause, began);
         let words = match panics::caught(delivery.end(&outcome)).await {
             Ok(words) => words,
             Err(panic) => {
@@ -73,9 +102,16 @@ impl Inner {
             _ => self.note_place(&job).await,
         }
         // Those whose words it heard are over as it is, and those that were refused as they were.
-        let ends: Vec<(String, JobOutcome)> = steered
-            .iter()
-            .map(|job| (job.id.clone(), delivery.outcome_of(&job.id, &outcome)))
+        let steered: Vec<(Job, JobOutcome)> = steered
+            .into_iter()
+            .map(|job| {
+                let outcome = delivery.outcome_of(&job.id, &outcome);
+                (job, outcome)
+            })
+            .collect();
+        let ends = steered.iter();
+        let ends: Vec<_> = ends
+            .map(|(job, end)| (job.id.clone(), end.clone()))
             .collect();
         stage.settles();
         self.finish(&job, steered, &outcome, delivery.into_marks())
@@ -87,7 +123,7 @@ impl Inner {
     }
 
     /// Waits for room; nothing comes back when the job is stopped before there is some.
-    async fn enter(&self, job: &Job, marks: &Marks) -> Option<OwnedSemaphorePermit> {
+    async fn enter(&self, job: &Job, marks: &Marks) -> Option<TurnSlot> {
         if marks.contains(STOPPED) || marks.contains(STOPPED_QUIETLY) {
             return None;
         }
@@ -159,7 +195,7 @@ impl Inner {
         job: &Job,
         cancel: &CancellationToken,
         delivery: &mut Delivery,
-    ) -> Result<TurnReport, String> {
+    ) -> Result<TurnReport, TurnFailure> {
         let (sender, receiver) = mpsc::channel(EVENTS);
         let turn = agent.turn(input, sender, cancel.clone());
         let reacted = delivery.reacted();
@@ -183,7 +219,7 @@ impl Inner {
             }
         };
         let (report, ()) = tokio::join!(timed, delivery.listen(receiver));
-        report.map_err(|error| said(&error))
+        report.map_err(|error| TurnFailure::from(&error))
     }
 
     pub(crate) fn outcome(
@@ -231,18 +267,5 @@ impl Inner {
                 refused: None,
             },
         }
-    }
-}
-
-/// Says what went wrong, with what may be done about it.
-fn said(error: &TurnError) -> String {
-    let hint = match error {
-        TurnError::Source(error) => error.hint.clone(),
-        TurnError::Store(error) => error.hint().map(str::to_owned),
-        _ => None,
-    };
-    match hint {
-        Some(hint) => format!("{error} ({hint})"),
-        None => error.to_string(),
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::events::EventKind;
 use crate::gateway::{Gateway, Inner};
-use crate::jobs::JobStatus;
-use crate::jobs::log::closing;
+use crate::jobs::{JobOutcome, JobStatus};
 use crate::queue::StopCause;
 use crate::subagents::tree::{NodeState, STOPPED, STOPPED_QUIETLY, WAITS};
 use chitin_store::JobChange;
@@ -80,9 +79,11 @@ impl Inner {
         let gone = session.map_or_else(Vec::new, |session| session.pending.clear());
         drop(busy);
         for job in &gone {
-            self.parts.ledger.note(vec![closing(&job.id)]);
+            let reason = "its session was stopped";
+            let outcome = JobOutcome::without_turn(JobStatus::Stopped, reason);
+            self.parts.ledger.note(vec![self.ending(job, &outcome)]);
             self.tell(&job.session_key, &job.id, || EventKind::Dropped {
-                reason: "its session was stopped".to_owned(),
+                reason: reason.to_owned(),
             });
         }
         self.open.fetch_sub(gone.len(), Ordering::Relaxed);

@@ -17,7 +17,7 @@ use chitin_gateway::route::{Inbound, Peer};
 use chitin_gateway::surface::{OutgoingFile, PastMessage, SurfaceAction, SurfaceOutcome, Threads};
 use chitin_gateway::{
     AccessControl, Address, AgentAsk, AgentHost, AgentSummary, Gateway, GatewayParts, HostError,
-    IncomingMessage, ListenerEvent, OutgoingMessage, Sent, Subscription, Surface,
+    IncomingMessage, ListenerEvent, OutagePolicy, OutgoingMessage, Sent, Subscription, Surface,
     SurfaceCapabilities, SurfaceError, Surfaces, Topic,
 };
 use chitin_model::{
@@ -68,6 +68,7 @@ pub(crate) struct Setting {
     pub(crate) surface: Option<Arc<Chat>>,
     /// How the model's words come; none is all at once.
     pub(crate) pace: Option<Pace>,
+    pub(crate) outage: OutagePolicy,
 }
 
 /// How a model's words come.
@@ -153,6 +154,7 @@ impl Default for Setting {
             surfaces: Surfaces::default(),
             surface: None,
             pace: None,
+            outage: OutagePolicy::default(),
         }
     }
 }
@@ -199,6 +201,7 @@ impl Setting {
             pace: self.pace,
             clock: Arc::clone(&clock),
             asked: Mutex::default(),
+            broken: Mutex::default(),
         });
         let surface = self.surface.unwrap_or_else(|| Arc::new(Chat::new("chat")));
         let (ledger, open) = JobLog::open(&host.state.join("gateway")).unwrap();
@@ -217,6 +220,7 @@ impl Setting {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             zone: jiff::tz::TimeZone::UTC,
             most_open: 10_000,
+            outage: self.outage,
             note: Arc::new(move |note| told.lock().unwrap().push(note.to_owned())),
         });
         gateway.offer_tools(chitin_gateway::tools::offers(&gateway));
@@ -340,6 +344,8 @@ pub(crate) struct StageHost {
     pub(crate) pace: Option<Pace>,
     pub(crate) clock: Arc<StageClock>,
     pub(crate) asked: Mutex<Vec<Asked>>,
+    /// Sessions for which no agent can be made, as when the configuration is broken.
+    pub(crate) broken: Mutex<Vec<String>>,
 }
 
 /// What an agent was wanted for.
@@ -392,7 +398,18 @@ impl AgentHost for StageHost {
     }
 
     fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>> {
-        async move { Ok(Arc::new(self.make(&ask))) }.boxed()
+        async move {
+            if self
+                .broken
+                .lock()
+                .unwrap()
+                .contains(&ask.session_key.to_owned())
+            {
+                return Err(HostError::new("The workspace is gone."));
+            }
+            Ok(Arc::new(self.make(&ask)))
+        }
+        .boxed()
     }
 
     fn subagents(&self, agent_id: &str) -> SubagentSettings {

@@ -34,6 +34,12 @@ pub struct ServeSettings {
     /// How many jobs may be open at once; left out, 10,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_open_jobs: Option<u32>,
+    /// How long messages are tried again while the machine or the model fails, in seconds; left out, 86,400, a day. 0 is not at all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_seconds: Option<u32>,
+    /// How long outcomes are kept for whoever sends a message again, in seconds; left out, 86,400, a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_outcomes_seconds: Option<u32>,
     /// How long turns may go on after it was told to end, in seconds; left out, 30.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drain_seconds: Option<u32>,

@@ -2,12 +2,13 @@
 
 use super::DoctorCheck;
 use crate::channels::CREDENTIALS_FILE;
-use crate::serve::{TOKEN_FILE, listen_address};
+use crate::serve::{JOB_LOG, TOKEN_FILE, listen_address};
 use crate::{Host, Setup, own_config, sandbox_config, shown, without_numbers};
 use chitin_config::agents;
 use chitin_config::{IssueSeverity, channel_issues, judge};
 use chitin_gateway::route::Routing;
 use chitin_guard::Root;
+use chitin_store::job_log;
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -26,9 +27,43 @@ pub(super) fn look(host: &Host, setup: &Setup, state: &Path) -> Vec<DoctorCheck>
     let mut checks = configuration(host, setup);
     checks.extend(workspaces(host, setup));
     checks.extend(home(host, state));
+    checks.extend(job_log(host, state));
     checks.push(port(setup));
     checks.push(open_files());
     checks.push(sandbox(host, setup, state));
+    checks
+}
+
+/// Looks at the list of open jobs, which a running server may have.
+fn job_log(host: &Host, state: &Path) -> Vec<DoctorCheck> {
+    let area = "job log";
+    let found = match job_log::inspect(&state.join(JOB_LOG)) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Vec::new(),
+        Err(error) => {
+            let hint = "make it readable and writable for the user that runs `chitin serve`";
+            return vec![DoctorCheck::wrong(area, error.to_string(), hint)];
+        }
+    };
+    if let Some(damage) = &found.damage {
+        // What a running server writes right now may look torn, never damaged.
+        let hint =
+            "start `chitin serve`: it sets the file aside, resumes what can be read, and goes on";
+        return vec![DoctorCheck::wrong(area, damage.to_string(), hint)];
+    }
+    let mut checks = vec![DoctorCheck::fine(
+        area,
+        format!("open jobs: {}", found.open),
+    )];
+    if let Some(last) = found.set_aside.last() {
+        let count = found.set_aside.len();
+        let message = format!(
+            "the job log was damaged; damaged files that are kept: {count}, the last as `{}`",
+            shown(last, host)
+        );
+        let hint = "check the disk; send messages again that got no reply; then delete the files";
+        checks.push(DoctorCheck::odd(area, message, hint));
+    }
     checks
 }
 

@@ -8,9 +8,12 @@ use chitin_gateway::cron::CronFile;
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::route::Routing;
 use chitin_gateway::surface::directory::DirectorySurface;
-use chitin_gateway::{AccessControl, AgentHost, Gateway, GatewayParts, Surfaces, tools};
+use chitin_gateway::{
+    AccessControl, AgentHost, Gateway, GatewayParts, OutagePolicy, Surfaces, tools,
+};
 use chitin_guard::Root;
-use chitin_store::{JobLog, StoreError};
+use chitin_protocol::settings::ServeSettings;
+use chitin_store::{JobLog, OutcomeLimits, StoreError, job_log};
 use chitin_workspace::extensions::lookalike;
 use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::{Path, PathBuf};
@@ -22,6 +25,8 @@ const OPEN_JOBS: usize = 10_000;
 
 /// How long a question for permission waits, in seconds, when nobody says.
 const APPROVAL_SECONDS: u64 = 600;
+/// The directory of the job log, in Chitin's home.
+pub(crate) const JOB_LOG: &str = "gateway";
 
 /// What a caller wants served.
 #[derive(Default)]
@@ -84,7 +89,7 @@ impl ServedGateway {
         request: ServeRequest,
         notes: &Notes,
     ) -> Result<Self, RuntimeError> {
-        let ledger = JobLog::open(&state.join("gateway"));
+        let ledger = JobLog::open_with(&state.join(JOB_LOG), kept(&configuration.server));
         let (ledger, open) = ledger.map_err(|error| not_ours(error, state))?;
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
@@ -109,6 +114,7 @@ impl ServedGateway {
             clock: Arc::new(SystemClock),
             zone: host.zone(),
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
+            outage: outage(&configuration.server),
             note: notes.sink(),
         });
         let seconds = configuration.server.approval_seconds;
@@ -131,6 +137,28 @@ impl ServedGateway {
             resumed,
             heartbeats,
         })
+    }
+}
+
+fn outage(settings: &ServeSettings) -> OutagePolicy {
+    let usual = OutagePolicy::default();
+    let asked = settings
+        .retry_seconds
+        .map(|seconds| u64::from(seconds) * 1000);
+    OutagePolicy {
+        retry_ms: asked.unwrap_or(usual.retry_ms),
+        ..usual
+    }
+}
+
+fn kept(settings: &ServeSettings) -> OutcomeLimits {
+    let usual = OutcomeLimits::default();
+    let asked = settings
+        .keep_outcomes_seconds
+        .map(|seconds| i64::from(seconds) * 1000);
+    OutcomeLimits {
+        keep_ms: asked.unwrap_or(usual.keep_ms),
+        ..usual
     }
 }
 
@@ -176,6 +204,13 @@ fn files(
         RuntimeError::new(ErrorKind::User, what).caused_by(error)
     });
     opened.map(Some)
+}
+
+/// Writes the job log as earlier versions read it; returns how many jobs are open, or nothing if there is no log. No server may
+/// be running.
+pub fn downgrade_job_log(state: &Path) -> Result<Option<usize>, RuntimeError> {
+    let written = job_log::downgrade(&state.join(JOB_LOG));
+    written.map_err(|error| not_ours(error, state))
 }
 
 /// Says whose ledger it is, when it cannot be had.

@@ -14,7 +14,8 @@ mod token;
 mod workspace_api;
 
 pub use address::listen_address;
-pub use gateway::{ServeRequest, ServedGateway};
+pub(crate) use gateway::JOB_LOG;
+pub use gateway::{ServeRequest, ServedGateway, downgrade_job_log};
 #[cfg(feature = "serve")]
 pub use logins::LoginFile;
 pub use published::PublishedAddress;

@@ -52,9 +52,9 @@ pub(crate) struct ChannelList {
 /// Whether the server can be used.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Readiness {
-    /// `ready` or `not_ready`.
+    /// `ready`, `degraded` or `not_ready`. A degraded server accepts messages, and something needs attention.
     status: &'static str,
-    /// Why it is not ready.
+    /// Why it is not ready, or degraded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<NotReady>,
 }
@@ -63,7 +63,7 @@ pub(crate) struct Readiness {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct NotReady {
-    /// `draining` or `channel_failed`.
+    /// `draining`, `channel_failed`, `job_log_failing` or, when degraded, `job_log_damaged`.
     reason: &'static str,
     /// The channel that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,30 +141,44 @@ pub(crate) fn accounts(shared: &Shared) -> Vec<Account> {
     networks.flat_map(|network| network.accounts()).collect()
 }
 
-/// Says whether the server can be used: it is open, and no network has given up.
+impl NotReady {
+    const fn because(reason: &'static str) -> Self {
+        Self {
+            reason,
+            channel: None,
+            account_id: None,
+        }
+    }
+}
+
+/// Says whether the server can be used: it is open, what it accepts can be stored, and no network has given up.
 pub(crate) fn ready(shared: &Shared) -> Response<Body> {
     let mut reasons = Vec::new();
     if !shared.is_open() || shared.gateway.is_closing() {
-        reasons.push(NotReady {
-            reason: "draining",
-            channel: None,
-            account_id: None,
-        });
+        reasons.push(NotReady::because("draining"));
+    }
+    // Paths and errors are for those who have the token: they are in the log and in `chitin doctor`.
+    let job_log = shared.gateway.parts().ledger.health();
+    if job_log.failing.is_some() {
+        reasons.push(NotReady::because("job_log_failing"));
     }
     for account in accounts(shared) {
         // Why it failed may name people and rooms: that is for those who have the token.
         if matches!(account.connection, Connection::Failed { .. }) {
             reasons.push(NotReady {
-                reason: "channel_failed",
                 channel: Some(account.channel),
                 account_id: Some(account.account_id),
+                ..NotReady::because("channel_failed")
             });
         }
     }
-    let (code, status) = if reasons.is_empty() {
-        (StatusCode::OK, "ready")
-    } else {
+    let (code, status) = if !reasons.is_empty() {
         (StatusCode::SERVICE_UNAVAILABLE, "not_ready")
+    } else if job_log.damage.is_some() {
+        reasons.push(NotReady::because("job_log_damaged"));
+        (StatusCode::OK, "degraded")
+    } else {
+        (StatusCode::OK, "ready")
     };
     json(code, &Readiness { status, reasons })
 }

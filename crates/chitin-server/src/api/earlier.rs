@@ -1,12 +1,54 @@
-//! The answer of a turn that is over, found in its session.
+//! How a message ended that was handed in before: from the job log, or else from its session.
 
+use super::sessions::agent_of;
 use crate::compat;
-use chitin_gateway::{JobOutcome, JobStatus};
+use crate::error::ApiError;
+use crate::shared::Shared;
+use chitin_gateway::{Accepted, EarlierJob, JobOutcome, JobPlacement, JobStatus, StoredOutcome};
 use chitin_protocol::message::{Message, StopReason};
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 
+/// Says what became of a message; of one that was just taken in, that it is open.
+pub(crate) async fn find(shared: &Shared, accepted: &Accepted) -> Result<EarlierJob, ApiError> {
+    let job = &accepted.job_id;
+    if accepted.place != JobPlacement::Known {
+        return Ok(EarlierJob::Open(job.clone()));
+    }
+    let kept = shared.gateway.earlier(job).await;
+    let is_whole = match &kept {
+        EarlierJob::Open(_) => true,
+        EarlierJob::Ended(ended) => !ended.is_shortened,
+        EarlierJob::Unknown => false,
+    };
+    if is_whole {
+        return Ok(kept);
+    }
+    let (key, job) = (accepted.session_key.clone(), job.clone());
+    let found = shared.blocking(move |gateway| {
+        let agent_id = agent_of(gateway, &key)?;
+        let store = gateway.parts().host.store(&agent_id)?;
+        let outcome = match store.find(&key)? {
+            Some(_) => outcome(&store.read(&key)?.entries, &job),
+            None => None,
+        };
+        Ok(outcome.map(|outcome| StoredOutcome {
+            session_key: key,
+            agent_id,
+            outcome,
+            is_shortened: false,
+        }))
+    });
+    Ok(match found.await {
+        Ok(Some(found)) => EarlierJob::Ended(Box::new(found)),
+        Ok(None) => kept,
+        // What is kept is better than nothing.
+        Err(_) if matches!(kept, EarlierJob::Ended(_)) => kept,
+        Err(error) => return Err(error),
+    })
+}
+
 /// Finds how the turn of a job ended; nothing when it is not there or not over.
-pub(crate) fn outcome(entries: &[TranscriptEntry], job_id: &str) -> Option<JobOutcome> {
+fn outcome(entries: &[TranscriptEntry], job_id: &str) -> Option<JobOutcome> {
     let messages = || {
         entries.iter().filter_map(|entry| match &entry.body {
             EntryBody::Message(message) => Some(message),

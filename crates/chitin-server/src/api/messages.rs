@@ -1,18 +1,19 @@
 //! A message for an agent.
 
 use super::earlier;
-use super::sessions::agent_of;
 use crate::body::{Body, events, json, read_json};
 use crate::error::{ApiError, short};
 use crate::feed::{Feed, FinishedBefore, StreamEvent, Until, frame};
-use crate::follow::{self, End};
+use crate::follow::{self, End, Waited};
 use crate::images;
 use crate::shared::Shared;
 use chitin_gateway::queue::{QueueWish, mode};
 use chitin_gateway::route::Inbound;
-use chitin_gateway::{Accepted, IncomingMessage as Said, JobOutcome, JobPlacement, Topic};
+use chitin_gateway::{
+    Accepted, DelayedJob, EarlierJob, IncomingMessage as Said, JobOutcome, JobPlacement, Topic,
+};
 use hyper::body::Incoming;
-use hyper::header::ACCEPT;
+use hyper::header::{ACCEPT, HeaderValue, RETRY_AFTER};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,8 +43,10 @@ pub(crate) struct SendMessage {
     model: Option<String>,
     /// What happens to it if a turn is running.
     queue: Option<QueueOption>,
-    /// Whether to respond when the turn has finished.
+    /// Whether to respond when the turn has finished, or is delayed by an outage.
     wait: bool,
+    /// For how many seconds the turn is tried again if the machine or the model fails; by default `server.retrySeconds`. 0 is not at all.
+    retry_seconds: Option<u64>,
 }
 
 /// An image of a message.
@@ -78,6 +81,17 @@ struct QueueOptions {
     cap: Option<u32>,
     /// Which message is dropped when there are more: `old`, `new` or `summarize`.
     drop: Option<String>,
+}
+
+/// A message that was accepted.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ReceivedMessage {
+    /// What became of it first.
+    #[serde(flatten)]
+    accepted: Accepted,
+    /// Why its turn is delayed, and when it is tried again. Send the message again under its key to ask for the outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delayed: Option<DelayedJob>,
 }
 
 /// A message whose turn has finished.
@@ -118,48 +132,70 @@ pub(crate) async fn send(
     let job = said.job_id.clone().unwrap_or_default();
     if wants == Wants::Receipt {
         let accepted = shared.accept(said).await?;
-        return Ok(json(StatusCode::ACCEPTED, &accepted));
+        return match earlier::find(&shared, &accepted).await? {
+            EarlierJob::Ended(ended) => Ok(done(accepted, ended.outcome)),
+            EarlierJob::Open(_) | EarlierJob::Unknown => {
+                let delayed = shared.gateway.delay_of(&accepted.job_id);
+                Ok(json(
+                    StatusCode::ACCEPTED,
+                    &ReceivedMessage { accepted, delayed },
+                ))
+            }
+        };
     }
     let room = shared.stream()?;
-    let mut subscription = shared.gateway.subscribe(Topic::Job(job.clone()));
+    let mut subscription = shared.gateway.subscribe(Topic::Job(job));
     let accepted = shared.accept(said).await?;
-    if accepted.place == JobPlacement::Known && !shared.gateway.is_open(&job) {
-        return known(&shared, accepted, wants).await;
+    let mut name = accepted.job_id.clone();
+    match earlier::find(&shared, &accepted).await? {
+        EarlierJob::Ended(ended) => return Ok(known(accepted, ended.outcome, wants)),
+        EarlierJob::Unknown if accepted.place == JobPlacement::Known => {
+            return Ok(json(StatusCode::ACCEPTED, &accepted));
+        }
+        // Another job may do its work by now.
+        EarlierJob::Open(other) if other != accepted.job_id => {
+            subscription = shared.gateway.subscribe(Topic::Job(other.clone()));
+            if let EarlierJob::Ended(ended) = shared.gateway.earlier(&other).await {
+                return Ok(known(accepted, ended.outcome, wants));
+            }
+            name = other;
+        }
+        EarlierJob::Open(_) | EarlierJob::Unknown => {}
     }
     if wants == Wants::Events {
         let feed = Feed::new(&shared, subscription, Until::JobEnds, room);
         return Ok(events(feed.stream()));
     }
-    match follow::end(&mut subscription, shared.phase.clone()).await? {
-        End::Finished(outcome) => Ok(done(accepted, outcome)),
-        End::Dropped(reason) => Err(follow::dropped(&reason)),
+    let phase = shared.phase.clone();
+    match follow::end(&shared.gateway, &name, &mut subscription, phase).await? {
+        Waited::End(End::Finished(outcome)) => Ok(done(accepted, outcome)),
+        Waited::End(End::Dropped(reason)) => Err(follow::dropped(&reason)),
+        Waited::Delayed(delay) => Ok(delayed(&shared, accepted, delay)),
     }
 }
 
 /// Answers for a message that was handed in before and whose turn is over.
-async fn known(
-    shared: &Shared,
-    accepted: Accepted,
-    wants: Wants,
-) -> Result<Response<Body>, ApiError> {
-    let (key, job) = (accepted.session_key.clone(), accepted.job_id.clone());
-    let found = shared.blocking(move |gateway| {
-        let store = gateway.parts().host.store(&agent_of(gateway, &key)?)?;
-        Ok(match store.find(&key)? {
-            Some(_) => earlier::outcome(&store.read(&key)?.entries, &job),
-            None => None,
-        })
-    });
-    let Some(outcome) = found.await? else {
-        // Another turn did its work, or its session began anew since.
-        return Ok(json(StatusCode::ACCEPTED, &accepted));
-    };
+fn known(accepted: Accepted, outcome: JobOutcome, wants: Wants) -> Response<Body> {
     if wants != Wants::Events {
-        return Ok(done(accepted, outcome));
+        return done(accepted, outcome);
     }
     let finished = FinishedBefore::new(accepted, outcome);
     let event = frame(None, "finished", &StreamEvent::FinishedBefore(finished));
-    Ok(events(Box::pin(futures_util::stream::iter([event]))))
+    events(Box::pin(futures_util::stream::iter([event])))
+}
+
+/// Answers for a message whose turn is tried again later: whoever asks again under its key gets the outcome.
+fn delayed(shared: &Shared, accepted: Accepted, delay: DelayedJob) -> Response<Body> {
+    let now = shared.gateway.parts().clock.now_ms();
+    let wait = u64::try_from(delay.next_ms - now).unwrap_or_default();
+    let received = ReceivedMessage {
+        accepted,
+        delayed: Some(delay),
+    };
+    let mut response = json(StatusCode::ACCEPTED, &received);
+    let seconds = HeaderValue::from(wait.div_ceil(1000).max(1));
+    response.headers_mut().insert(RETRY_AFTER, seconds);
+    response
 }
 
 fn done(accepted: Accepted, outcome: JobOutcome) -> Response<Body> {
@@ -233,6 +269,9 @@ impl SendMessage {
                 Some(key) => job_of(key),
                 None => shared.gateway.new_job_id(),
             }),
+            retry_ms: self
+                .retry_seconds
+                .map(|seconds| seconds.saturating_mul(1000)),
             ..Said::default()
         })
     }

@@ -21,9 +21,10 @@ pub(crate) use channels::{
     BindingList, ChannelList, PairingCodeRequest, PairingList, Readiness, RevokeRequest, accounts,
     approve, channels, pairing, ready, reject, revoke, routes,
 };
+pub(crate) use earlier::find as earlier;
 pub(crate) use events::events;
 pub(crate) use login::{LoginReply, LoginRequest, Me, login, logout, me};
-pub(crate) use messages::{SendMessage, SentMessage, check_key, send};
+pub(crate) use messages::{ReceivedMessage, SendMessage, SentMessage, check_key, send};
 pub(crate) use sessions::{
     ContextReport, SessionDetails, SessionList, StopReply, agent_of, context, key, session,
     session_key, sessions, stop,

@@ -53,6 +53,8 @@ struct QueueFigures {
     running: usize,
     /// Jobs that wait.
     waiting: usize,
+    /// Jobs that are tried again when an outage of the machine or the model is over.
+    delayed: usize,
 }
 
 /// The agents.
@@ -82,6 +84,7 @@ pub(crate) fn status(shared: &Shared) -> Response<Body> {
     let queue = QueueFigures {
         running: running.count(),
         waiting,
+        delayed: shared.gateway.figures().delayed,
     };
     let status = ServerStatus {
         version: env!("CARGO_PKG_VERSION"),

@@ -55,7 +55,7 @@ impl Label {
 pub(crate) struct Metrics {
     requests: Vec<AtomicU64>,
     accepted: AtomicU64,
-    finished: [AtomicU64; 4],
+    finished: [AtomicU64; STATUSES.len()],
     dropped: AtomicU64,
     spawned: AtomicU64,
     turns: [AtomicU64; SECONDS.len() + 1],
@@ -103,11 +103,12 @@ fn read(counter: &AtomicU64) -> u64 {
     counter.load(Ordering::Relaxed)
 }
 
-const STATUSES: [(JobStatus, &str); 4] = [
+const STATUSES: [(JobStatus, &str); 5] = [
     (JobStatus::Ok, "ok"),
     (JobStatus::TimedOut, "timedOut"),
     (JobStatus::Stopped, "stopped"),
     (JobStatus::Failed, "failed"),
+    (JobStatus::Dropped, "dropped"),
 ];
 
 impl Metrics {
@@ -130,6 +131,7 @@ impl Metrics {
             EventKind::NotDelivered { to, .. } => self.delivery(to, "failed"),
             EventKind::Turn { .. }
             | EventKind::Merged { .. }
+            | EventKind::Delayed { .. }
             | EventKind::ApprovalRequested { .. }
             | EventKind::ApprovalResolved { .. } => {}
         }

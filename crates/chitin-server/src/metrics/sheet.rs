@@ -69,6 +69,7 @@ fn text(shared: &Shared) -> String {
     );
     standing(shared, &mut sheet);
     jobs(metrics, &mut sheet);
+    failures(shared, &mut sheet);
     turns(metrics, &mut sheet);
     let name = "chitin_deliveries_total";
     sheet.family(name, "counter", "Messages that went out, or did not.");
@@ -93,6 +94,7 @@ fn text(shared: &Shared) -> String {
         }
     }
     networks(shared, &mut sheet);
+    job_log(shared, &mut sheet);
     if let Some(bytes) = shared.attached.memory.and_then(|memory| memory()) {
         let help = "Memory that the process has.";
         sheet.one("process_resident_memory_bytes", "gauge", help, bytes);
@@ -109,6 +111,7 @@ fn standing(shared: &Shared, sheet: &mut Sheet) {
         .count();
     let waiting: usize = busy.iter().map(|session| session.waiting).sum();
     let connections = shared.connections.load(Ordering::Relaxed);
+    let figures = shared.gateway.figures();
     for (name, help, value) in [
         (
             "chitin_sessions_busy",
@@ -117,6 +120,12 @@ fn standing(shared: &Shared, sheet: &mut Sheet) {
         ),
         ("chitin_jobs_running", "Jobs whose turns run.", running),
         ("chitin_jobs_waiting", "Jobs that wait.", waiting),
+        ("chitin_jobs_open", "Jobs that are open.", figures.open),
+        (
+            "chitin_jobs_delayed",
+            "Jobs that wait for the end of an outage.",
+            figures.delayed,
+        ),
         (
             "chitin_connections",
             "Connections that are open.",
@@ -130,6 +139,15 @@ fn standing(shared: &Shared, sheet: &mut Sheet) {
     ] {
         sheet.one(name, "gauge", help, value);
     }
+}
+
+fn failures(shared: &Shared, sheet: &mut Sheet) {
+    let figures = shared.gateway.figures();
+    let name = "chitin_failures_total";
+    let help = "Attempts that failed by the machine's or the model's fault.";
+    sheet.family(name, "counter", help);
+    sheet.sample(name, &[("fault", "machine")], figures.machine_failures);
+    sheet.sample(name, &[("fault", "model")], figures.model_failures);
 }
 
 fn jobs(metrics: &Metrics, sheet: &mut Sheet) {
@@ -203,4 +221,52 @@ fn networks(shared: &Shared, sheet: &mut Sheet) {
     let count = shared.gateway.trust().turned_away_count();
     let help = "Messages of people who are not known.";
     sheet.one("chitin_messages_turned_away_total", "counter", help, count);
+}
+
+fn job_log(shared: &Shared, sheet: &mut Sheet) {
+    let log = &shared.gateway.parts().ledger;
+    let health = log.health();
+    for (name, help, value) in [
+        (
+            "chitin_job_log_writable",
+            "Whether the job log can be written.",
+            u64::from(health.failing.is_none()),
+        ),
+        (
+            "chitin_job_log_damaged",
+            "Whether the job log was damaged on start.",
+            u64::from(health.damage.is_some()),
+        ),
+        (
+            "chitin_job_log_open_bytes",
+            "Size of the open jobs in the job log.",
+            log.open_bytes(),
+        ),
+    ] {
+        sheet.one(name, "gauge", help, value);
+    }
+    for (name, help, value) in [
+        (
+            "chitin_job_log_failed_writes_total",
+            "Writes of the job log that failed.",
+            health.failed_writes,
+        ),
+        (
+            "chitin_job_log_failed_rewrites_total",
+            "Times that the job log could not be shortened.",
+            health.failed_rewrites,
+        ),
+        (
+            "chitin_job_log_recreated_total",
+            "Times that the job log was gone and was made again.",
+            health.recreated,
+        ),
+        (
+            "chitin_job_log_torn_lines_total",
+            "Lines found on start whose write was interrupted; nobody was told that they were stored.",
+            health.torn,
+        ),
+    ] {
+        sheet.one(name, "counter", help, value);
+    }
 }

@@ -186,6 +186,8 @@ fn said(request: ChatRequest, session: &Session, job: String) -> Said {
         },
         answer: ReplyDelivery::Nowhere,
         job_id: Some(job),
+        // Nobody can ask for the answer later.
+        retry_ms: Some(0),
         ..Said::default()
     }
 }

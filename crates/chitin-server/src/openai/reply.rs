@@ -324,6 +324,7 @@ pub(crate) fn well(end: End) -> Result<JobOutcome, ApiError> {
             "permission_denied",
             "a rule of the workspace refused the message",
         ),
+        JobStatus::Dropped => (StatusCode::CONFLICT, "dropped", "the message was dropped"),
         JobStatus::Failed => (StatusCode::BAD_GATEWAY, "turn_failed", "the turn failed"),
     };
     let message = outcome.error.as_deref().unwrap_or(otherwise);

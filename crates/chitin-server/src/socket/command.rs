@@ -2,6 +2,7 @@
 
 use crate::api::SendMessage;
 use crate::error::ErrorDetails;
+use crate::feed::FinishedBefore;
 use chitin_gateway::Accepted;
 use chitin_gateway::events::GatewayEvent;
 use schemars::JsonSchema;
@@ -117,6 +118,9 @@ pub(crate) enum SocketBody<'a> {
     },
     /// Something happened.
     Happening(&'a GatewayEvent),
+    /// The message had finished before it was sent again.
+    #[serde(rename = "happening")]
+    FinishedBefore(FinishedBefore),
     /// The client was too slow and lost events.
     Missed {
         /// How many.

@@ -11,11 +11,12 @@ use crate::api::{self, SendMessage};
 use crate::auth::{self, PROTOCOL, protocols};
 use crate::body::{Body, LONGEST_QUOTE};
 use crate::error::{ApiError, at_most};
+use crate::feed::FinishedBefore;
 use crate::follow::End;
 use crate::login::{self, Who};
 use crate::phase::Phase;
 use crate::shared::Shared;
-use chitin_gateway::{ListenerEvent, Topic};
+use chitin_gateway::{EarlierJob, ListenerEvent, Topic};
 use command::{SocketBody, SocketTopic};
 pub(crate) use command::{SocketCommand, SocketMessage};
 use futures_util::{SinkExt, StreamExt};
@@ -127,6 +128,7 @@ async fn serve(
         shared,
         caller,
         login,
+        next: None,
         _room: room,
     };
     // Whatever ended it, the other side hears that it is over, if it still listens.
@@ -143,6 +145,8 @@ struct Talk {
     caller: Caller,
     /// Who opened it, if not with the token.
     login: Option<Who>,
+    /// What is said right after the reply.
+    next: Option<SocketMessage<'static>>,
     _room: OwnedSemaphorePermit,
 }
 
@@ -175,7 +179,11 @@ impl Talk {
                 Next::Came(Some(Message::Text(text))) => {
                     last = Instant::now();
                     let reply = self.reply(text.as_str()).await;
-                    self.say(&reply).await
+                    let mut said = self.say(&reply).await;
+                    if let Some(next) = self.next.take().filter(|_| said.is_some()) {
+                        said = self.say(&next).await;
+                    }
+                    said
                 }
                 Next::Came(Some(Message::Binary(_))) => {
                     return Some(farewell(CloseCode::Unsupported, "messages are text"));
@@ -320,10 +328,19 @@ impl Talk {
                 return Err(problem);
             }
         };
-        if !self.shared.gateway.is_open(&accepted.job_id)
-            && accepted.place == chitin_gateway::JobPlacement::Known
-        {
-            self.listening.forget(&topic);
+        let found = api::earlier(&self.shared, &accepted).await;
+        match found.unwrap_or(EarlierJob::Unknown) {
+            EarlierJob::Open(name) if name != accepted.job_id => {
+                self.listening.forget(&topic);
+                self.listen(&Topic::Job(name))?;
+            }
+            EarlierJob::Open(_) => {}
+            EarlierJob::Ended(ended) => {
+                self.listening.forget(&topic);
+                let finished = FinishedBefore::new(accepted.clone(), ended.outcome);
+                self.next = Some(SocketBody::FinishedBefore(finished).into());
+            }
+            EarlierJob::Unknown => self.listening.forget(&topic),
         }
         Ok(SocketBody::Accepted(accepted))
     }

@@ -122,7 +122,10 @@ async fn agents_status_routes_and_context_are_told() {
     let agents = served.get("/api/agents").await.json();
     assert_eq!(agents["agents"][1]["id"], "dock");
     let status = served.get("/api/status").await.json();
-    assert_eq!(status["queue"], json!({"running": 0, "waiting": 0}));
+    assert_eq!(
+        status["queue"],
+        json!({"running": 0, "waiting": 0, "delayed": 0})
+    );
     assert_eq!(status["connections"], 1);
     assert_eq!(status["surfaces"], json!(["chat", "web"]));
     let route = served.get("/api/route?channel=web&peer=direct%3Aada").await;

@@ -312,3 +312,24 @@ async fn the_end_of_the_server_is_told() {
     }
     assert!(served.ended().await.drained);
 }
+
+#[tokio::test]
+async fn a_message_that_is_sent_again_is_told_how_it_ended() {
+    let served = Served::new(Setting::replies(&[json!({"text": "It is on the board."})]));
+    let send =
+        json!({"type": "message", "id": 1, "idempotencyKey": "once", "message": {"text": "Hi."}});
+    let mut socket = Socket::open(&served).await;
+    socket.say(&send).await;
+    while socket.hear().await["kind"] != "finished" {}
+    served.stage.rest().await;
+    let mut socket = Socket::open(&served).await;
+    let again = socket.ask(&send).await;
+    assert_eq!(
+        (&again["type"], &again["place"]),
+        (&json!("accepted"), &json!("known"))
+    );
+    let finished = socket.hear().await;
+    assert_eq!(finished["type"], "happening");
+    assert_eq!(finished["kind"], "finished");
+    assert_eq!(finished["outcome"]["text"], "It is on the board.");
+}

@@ -47,6 +47,11 @@ impl From<&Stat> for Fingerprint {
 }
 
 impl Fingerprint {
+    /// Tells whether both are of one file, whatever is in it.
+    pub(crate) const fn is_same_file(&self, other: &Self) -> bool {
+        self.dev == other.dev && self.ino == other.ino
+    }
+
     /// Tells whether both are of one file with one content, whatever names it had: a new name changes the second time.
     pub(crate) fn has_content_of(&self, other: &Self) -> bool {
         Self {

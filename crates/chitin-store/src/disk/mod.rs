@@ -284,6 +284,11 @@ impl File {
         &self.path
     }
 
+    /// Says that it has another name by now.
+    pub(crate) fn named(&mut self, path: PathBuf) {
+        self.path = path;
+    }
+
     pub(crate) fn len(&self) -> Result<u64, StoreError> {
         let stat = fs::fstat(&self.descriptor).map_err(|error| self.io(error))?;
         Ok(u64::try_from(stat.st_size).unwrap_or_default())

@@ -1,12 +1,38 @@
 //! Things that are to be done, kept until they are: whatever is open when the process dies is open when it comes back.
 //!
-//! One file of lines. A line is a batch of changes: it counts whole or not at all. Whoever writes waits for the disk together
-//! with everybody else who writes at that moment. When most of the file is about things that are done, it is written anew.
+//! One file of lines. A line is a batch of changes with a number and a checksum: it counts whole or not at all, and one that is
+//! damaged or lost is noticed. Whoever writes waits for the disk together with everybody else who writes at that moment. When most
+//! of the file is about things that are done, it is written anew.
+//!
+//! | file | does |
+//! |---|---|
+//! | `line.rs` | the format of a line |
+//! | `contents.rs` | reads a file: what is open, and what is damaged |
+//! | `file.rs` | appends, and writes the file anew |
+//! | `writer.rs` | the thread that writes for all |
+//! | `items.rs`, `outcomes.rs` | what is open, and where the outcomes of what is over stand |
+//! | `aside.rs` | damaged files are kept beside the log |
+//! | `health.rs` | how the log is, for whoever runs the server |
+//! | `inspect.rs` | looks at a log from outside, and writes the earlier format |
 
+mod aside;
+mod contents;
 mod file;
+mod health;
+mod inspect;
+mod items;
+mod line;
+mod outcomes;
+mod writer;
+
+pub use health::{JobLogDamage, JobLogEvent, JobLogHealth};
+pub use inspect::{JobLogInspection, downgrade, inspect};
+pub use outcomes::OutcomeLimits;
 
 use crate::store::StoreError;
-use file::LedgerFile;
+use file::LogFile;
+use health::SharedHealth;
+use items::Known;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
@@ -37,6 +63,15 @@ pub enum JobChange {
         /// Its name.
         id: String,
     },
+    /// It is done, and how it ended is kept for a while, so that whoever asks under the same name is told.
+    End {
+        /// Its name.
+        id: String,
+        /// When it ended, in milliseconds since 1970.
+        at: i64,
+        /// How it ended.
+        outcome: Value,
+    },
 }
 
 /// Something that is to be done.
@@ -52,25 +87,47 @@ pub struct OpenItem {
 
 /// Tells whether changes are on the disk.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+/// What the thread that writes is to do.
+enum Submitted {
+    /// Put changes onto the disk.
+    Changes(Vec<JobChange>, Option<Answer>),
+    /// Say how a job ended.
+    Outcome(String, i64, Box<dyn FnOnce(Option<Value>) + Send>),
+}
 
 /// Keeps what is to be done. One process at a time has it.
 #[derive(Debug)]
 pub struct JobLog {
     /// None: nothing is kept.
-    sender: Option<mpsc::Sender<(Vec<JobChange>, Option<Answer>)>>,
+    sender: Option<mpsc::Sender<Submitted>>,
     writer: Option<JoinHandle<()>>,
     open_bytes: Arc<AtomicU64>,
+    health: SharedHealth,
+    known: Known,
 }
 
 impl JobLog {
-    /// Opens the ledger in a directory, which is made if need be, and returns what is open, oldest first.
+    /// Opens the log in a directory, which is made if need be, and returns what is open, oldest first.
     pub fn open(directory: &Path) -> Result<(Self, Vec<OpenItem>), StoreError> {
-        let (file, open) = LedgerFile::open(directory)?;
+        Self::open_with(directory, OutcomeLimits::default())
+    }
+
+    /// The same, and says how long outcomes are kept.
+    pub fn open_with(
+        directory: &Path,
+        limits: OutcomeLimits,
+    ) -> Result<(Self, Vec<OpenItem>), StoreError> {
+        let health = SharedHealth::default();
+        let known = Known::new(limits);
+        let (file, open) = LogFile::open(directory, health.clone(), known.clone())?;
         let open_bytes = file.open_bytes();
         let (sender, receiver) = mpsc::channel();
         let writer = std::thread::Builder::new()
-            .name("ledger".to_owned())
-            .spawn(move || write_all(file, &receiver))
+            .name("job-log".to_owned())
+            .spawn({
+                let health = health.clone();
+                move || writer::write_all(file, &receiver, &health)
+            })
             .map_err(|source| StoreError::Io {
                 path: directory.to_path_buf(),
                 source,
@@ -79,17 +136,58 @@ impl JobLog {
             sender: Some(sender),
             writer: Some(writer),
             open_bytes,
+            health,
+            known,
         };
         Ok((ledger, open))
     }
 
-    /// A ledger that keeps nothing: what is open ends with the process. For a conversation that somebody sits in front of.
+    /// A log that keeps nothing: what is open ends with the process. For a conversation that somebody sits in front of.
     pub fn volatile() -> Self {
         Self {
             sender: None,
             writer: None,
             open_bytes: Arc::default(),
+            health: SharedHealth::default(),
+            known: Known::default(),
         }
+    }
+
+    /// Tells whether something of that name is open, or how it ended is kept.
+    pub fn knows(&self, id: &str, now_ms: i64) -> bool {
+        self.known.knows(id, now_ms)
+    }
+
+    /// Tells whether something of that name is open.
+    pub fn is_open(&self, id: &str) -> bool {
+        self.known.is_open(id)
+    }
+
+    /// Says through `answer` how something ended, if that is kept.
+    pub fn outcome(
+        &self,
+        id: &str,
+        now_ms: i64,
+        answer: impl FnOnce(Option<Value>) + Send + 'static,
+    ) {
+        let sender = self.sender.as_ref();
+        let Some(sender) = sender.filter(|_| self.knows(id, now_ms)) else {
+            return answer(None);
+        };
+        let asked = Submitted::Outcome(id.to_owned(), now_ms, Box::new(answer));
+        if let Err(mpsc::SendError(Submitted::Outcome(_, _, answer))) = sender.send(asked) {
+            answer(None);
+        }
+    }
+
+    /// Returns how it is.
+    pub fn health(&self) -> JobLogHealth {
+        self.health.get()
+    }
+
+    /// Sets who hears what happens to it. Once; called by the thread that writes, which waits for it.
+    pub fn watch(&self, watcher: impl Fn(&JobLogEvent) + Send + Sync + 'static) {
+        self.health.watch(Box::new(watcher));
     }
 
     /// Returns how many bytes are kept of what is open, roughly: what a caller bounds before it opens more.
@@ -120,7 +218,7 @@ impl JobLog {
         receiver.recv().unwrap_or_else(|_| Err(gone()))
     }
 
-    /// Writes changes soon. For what may be found out again after a crash.
+    /// Writes changes soon, as soon as the disk lets it. For what may be found out again after a crash.
     pub fn note(&self, changes: Vec<JobChange>) {
         self.send(changes, None);
     }
@@ -132,8 +230,8 @@ impl JobLog {
             }
             return;
         };
-        let lost = sender.send((changes, answer)).err();
-        if let Some(mpsc::SendError((_, Some(answer)))) = lost {
+        let lost = sender.send(Submitted::Changes(changes, answer)).err();
+        if let Some(mpsc::SendError(Submitted::Changes(_, Some(answer)))) = lost {
             answer(Err(gone()));
         }
     }
@@ -148,37 +246,9 @@ impl Drop for JobLog {
     }
 }
 
-/// Writes whatever waits in one go, until nobody can send any more.
-fn write_all(mut file: LedgerFile, receiver: &mpsc::Receiver<(Vec<JobChange>, Option<Answer>)>) {
-    while let Ok(first) = receiver.recv() {
-        let mut batch = vec![first];
-        batch.extend(receiver.try_iter());
-        let (changes, answers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-        let waits = answers.iter().any(Option::is_some);
-        let written = file.append(changes, waits);
-        for answer in answers.into_iter().flatten() {
-            answer(match &written {
-                Ok(()) => Ok(()),
-                Err(error) => Err(again(error)),
-            });
-        }
-    }
-}
-
 fn gone() -> StoreError {
     StoreError::Damaged {
         path: file::NAME.into(),
         reason: "its writer has stopped".to_owned(),
-    }
-}
-
-/// Says the same to one more.
-fn again(error: &StoreError) -> StoreError {
-    match error {
-        StoreError::NoRoom { path } => StoreError::NoRoom { path: path.clone() },
-        other => StoreError::Damaged {
-            path: file::NAME.into(),
-            reason: other.to_string(),
-        },
     }
 }

@@ -11,6 +11,8 @@ mod children;
 mod fork;
 mod full_disk;
 mod guard;
+mod job_log_damage;
+mod job_log_outcomes;
 mod kill;
 mod kit;
 mod ledger;

@@ -25,6 +25,7 @@ mod serve;
 mod sessions;
 mod sign;
 pub(crate) mod skills;
+mod storage;
 pub(crate) mod trace;
 mod unpack;
 mod verify;
@@ -105,6 +106,8 @@ pub(crate) enum Command {
     Sign(sign::Args),
     /// List, show and check an agent's skills.
     Skills(skills::Args),
+    /// Write stored data in the format of earlier versions.
+    Storage(storage::Args),
     /// List, show, export and replay recorded turns.
     Trace(trace::Args),
     /// Take back what turns changed in the workspace: contents, permissions, links, deleted and new files.
@@ -146,6 +149,7 @@ impl Command {
             Self::Serve(args) => args.run(host, printer),
             Self::Sessions(args) => args.run(host, printer),
             Self::Skills(args) => args.run(host, printer),
+            Self::Storage(args) => args.run(host, printer),
             Self::Trace(args) => args.run(host, printer),
             Self::Approvals(args) => args.run(host, printer),
             Self::Cache(args) => args.run(host, printer).map_err(CliError::while_shipping),

@@ -5,7 +5,7 @@ use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::rss::{give_back, resident};
-use crate::serve::{Notifier, restart};
+use crate::serve::{Notifier, descriptors, restart};
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::{AgentHost, Gateway, Surfaces};
 use chitin_runtime::serve::{
@@ -121,7 +121,8 @@ impl Args {
         host.secrets.learn([token.secret.clone()]);
         let typed = self.listen.as_deref();
         let listen = typed.filter(|place| *place != restart::STDIN);
-        let settings = server_settings(&configuration, &token, listen, self.allow_remote)?;
+        let mut settings = server_settings(&configuration, &token, listen, self.allow_remote)?;
+        descriptors::prepare(&mut settings);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads())
             .max_blocking_threads(DISK_THREADS)

@@ -244,6 +244,7 @@ impl Inner {
             })),
             model: None,
             timeout_ms: Some(self.announce_timeout_ms(&run.parent_key, &node.agent_id)),
+            retry_ms: None,
             light: false,
             new_session: false,
             accepted_at: ended.until,
@@ -297,7 +298,7 @@ impl Inner {
         let timed_out = match outcome.status {
             JobStatus::Failed => 0,
             JobStatus::TimedOut => 1,
-            JobStatus::Ok | JobStatus::Stopped => return None,
+            JobStatus::Ok | JobStatus::Stopped | JobStatus::Dropped => return None,
         };
         let rules = &self.parts.contract.runtime.subagents.announce.retry;
         let since = Duration::from_millis(u64::try_from(now - about.ended_at).unwrap_or_default());
@@ -386,7 +387,7 @@ fn child_outcome(outcome: &JobOutcome) -> ChildOutcome {
         JobStatus::Stopped => ChildOutcome::Error {
             error: "it was stopped".to_owned(),
         },
-        JobStatus::Failed => ChildOutcome::Error {
+        JobStatus::Failed | JobStatus::Dropped => ChildOutcome::Error {
             error: outcome.error.clone().unwrap_or_default(),
         },
     }

@@ -126,6 +126,7 @@ impl MessageFile {
             queue: QueueWish::default(),
             answer: ReplyDelivery::ToPlace,
             job_id: None,
+            retry_ms: None,
         }
     }
 }

@@ -123,6 +123,7 @@ impl DirectorySurface {
                             IntakeRefusal::Closing
                             | IntakeRefusal::Full { .. }
                             | IntakeRefusal::TooMuch
+                            | IntakeRefusal::QueueFull { .. }
                             | IntakeRefusal::Store(_),
                         ) => {
                             looked.left = all - index;

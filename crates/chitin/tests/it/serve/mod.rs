@@ -11,9 +11,12 @@ mod children;
 mod delivery;
 mod desk;
 mod guests;
+mod job_log;
+mod keys;
 mod logins;
 mod networks;
 mod permissions;
+mod resources;
 mod restart;
 mod spawn_workspace;
 
@@ -167,6 +170,50 @@ impl Serving {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
         let body = serde_json::from_str(body).unwrap_or(Value::Null);
         (status, head.to_owned(), body)
+    }
+
+    /// The same for a server that may have no room for the connection, or end it.
+    pub(crate) fn try_exchange(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, String)],
+        body: &str,
+    ) -> Option<(u16, Value)> {
+        let mut stream = TcpStream::connect(&self.address).ok()?;
+        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        let mut head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
+            self.address,
+            body.len()
+        );
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        write!(stream, "{head}\r\n{body}").ok()?;
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        let status = answer.split(' ').nth(1)?.parse().ok()?;
+        let (_, body) = answer.split_once("\r\n\r\n")?;
+        Some((status, serde_json::from_str(body).unwrap_or(Value::Null)))
+    }
+
+    /// Reads a page of text.
+    pub(crate) fn read_text(&self, path: &str, headers: &[(&str, String)]) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let (host, mut head) = (&self.address, String::new());
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{head}\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer
     }
 
     /// Says something in a channel, without waiting.
