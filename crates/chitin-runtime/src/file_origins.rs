@@ -336,7 +336,6 @@ fn content_of(workspace: &Root, path: &Path) -> Result<Option<String>, ReadError
     };
     match workspace.read(path, &policy) {
         Ok(read) => Ok(Some(blake3::hash(&read.bytes).to_hex().to_string())),
-        Err(ReadError::Missing { .. }) => Ok(None),
         Err(ReadError::Refused {
             reason: FileRefusal::TooLarge,
             ..
@@ -346,8 +345,8 @@ fn content_of(workspace: &Root, path: &Path) -> Result<Option<String>, ReadError
             let seen = format!("{size} {mtime:?}");
             Ok(Some(blake3::hash(seen.as_bytes()).to_hex().to_string()))
         }
-        // Something else has its name now.
-        Err(ReadError::Refused { .. }) => Ok(None),
+        // It is gone, or something else has its name now.
+        Err(ReadError::Missing { .. } | ReadError::Refused { .. }) => Ok(None),
         Err(error @ ReadError::Io { .. }) => Err(error),
     }
 }

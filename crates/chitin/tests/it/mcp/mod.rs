@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The settings for servers that the owner trusts: their replies take nothing away.
-fn trusted(mcp: Value) -> Value {
+fn trusted(mcp: &Value) -> Value {
     let trusted = json!({"untrusted": {"trustedMcp": ["small", "everything"]}});
     json!({"mcp": mcp, "access": trusted})
 }

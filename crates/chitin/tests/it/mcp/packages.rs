@@ -40,7 +40,7 @@ fn at_address(port: u16) -> AtAddress {
 #[ignore = "needs a package: scripts/mcp-test"]
 fn everything_over_stdio_in_run() {
     let talk = talk(&SUMS.in_one_turn());
-    talk.configure(trusted(json!({"servers": {"everything": program(&talk)}})));
+    talk.configure(trusted(&json!({"servers": {"everything": program(&talk)}})));
     SUMS.run(&talk, || kill(&marker(&talk)));
     wait_until("the server ends with `run`", || {
         processes(&marker(&talk)).is_empty()
@@ -51,7 +51,7 @@ fn everything_over_stdio_in_run() {
 #[ignore = "needs a package: scripts/mcp-test"]
 fn everything_over_stdio_in_serve() {
     let talk = talk(&SUMS.in_two_turns());
-    talk.configure(trusted(json!({"servers": {"everything": program(&talk)}})));
+    talk.configure(trusted(&json!({"servers": {"everything": program(&talk)}})));
     let serving = Serving::start(&talk, &[]);
     SUMS.serve(&talk, &serving, || kill(&marker(&talk)));
     assert_eq!(serving.end(), Some(0));
@@ -69,7 +69,7 @@ fn everything_over_http_in_run() {
         "workspace/MCP.md",
         format!("- everything: {}\n", server.url()),
     );
-    talk.configure(trusted(json!({"workspace": true})));
+    talk.configure(trusted(&json!({"workspace": true})));
     let mut again = None;
     SUMS.run(&talk, || again = Some(at_address(server.kill())));
 }
@@ -80,7 +80,7 @@ fn everything_over_http_in_serve() {
     let server = at_address(free_port());
     let talk = talk(&SUMS.in_two_turns());
     talk.configure(trusted(
-        json!({"servers": {"everything": {"url": server.url()}}}),
+        &json!({"servers": {"everything": {"url": server.url()}}}),
     ));
     let serving = Serving::start(&talk, &[]);
     let mut again = None;

@@ -48,7 +48,7 @@ fn run_uses_a_program_and_starts_it_again_when_it_is_killed() {
         return;
     }
     let talk = talk(&SUMS.in_one_turn());
-    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
+    talk.configure(trusted(&json!({"servers": {"small": program(&talk)}})));
     SUMS.run(&talk, || kill(&marker(&talk)));
     assert_eq!(starts(&talk.env.workspace()), 2);
     wait_until("the server ends with `run`", || {
@@ -62,7 +62,7 @@ fn context_counts_the_tools_that_servers_offered_last() {
         return;
     }
     let talk = talk(&[json!({"text": "Good morning.", "times": 0})]);
-    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
+    talk.configure(trusted(&json!({"servers": {"small": program(&talk)}})));
     let look = |more: &[&str]| {
         let shown = chitin(&talk.env, &[&["context", "workspace"], more].concat());
         assert!(shown.status.success(), "{}", text(&shown.stderr));
@@ -104,7 +104,7 @@ fn context_counts_the_tools_that_servers_offered_last() {
     }));
     assert!(!look(&["--text"]).0.contains("small__add"));
     // Another server is not the one that was asked.
-    talk.configure(trusted(json!({"servers": {"other": program(&talk)}})));
+    talk.configure(trusted(&json!({"servers": {"other": program(&talk)}})));
     assert_eq!(figures()["toolDefinitions"]["mcpServers"], 1);
     assert!(!look(&["--text"]).0.contains("small__"));
 }
@@ -117,7 +117,7 @@ fn tools_beyond_the_limit_are_noted() {
     let talk = talk(&[json!({"text": "Good morning."})]);
     let mut server = program(&talk);
     server["env"] = json!({"MORE_TOOLS": "300"});
-    talk.configure(trusted(json!({"servers": {"small": server}})));
+    talk.configure(trusted(&json!({"servers": {"small": server}})));
     let output = talk.say("Hello");
     let notes = text(&output.stderr);
     let note = "The MCP server `small` offers 302 tools. The first 256 are used.";
@@ -151,7 +151,7 @@ fn run_uses_an_address_of_the_workspace_when_the_user_wants_it() {
     let talk = super::talk(&SUMS.in_one_turn());
     talk.env
         .file("workspace/MCP.md", format!("- small: {}\n", server.url()));
-    talk.configure(trusted(json!({"workspace": true})));
+    talk.configure(trusted(&json!({"workspace": true})));
     let mut again = None;
     SUMS.run(&talk, || {
         let port = server.kill();
@@ -190,7 +190,7 @@ fn run_uses_a_program_of_openclaws_configuration() {
     let config = json!({"mcp": {"servers": {"small": program(&talk)}}});
     talk.env
         .file("home/.openclaw/openclaw.json", config.to_string());
-    talk.configure(trusted(json!({})));
+    talk.configure(trusted(&json!({})));
     SUMS.run(&talk, || {});
     assert_eq!(starts(&talk.env.workspace()), 1);
 }
@@ -211,7 +211,7 @@ fn serve_starts_a_program_once_for_all_turns_models_and_children() {
         json!({"text": "It works.", "times": 0}),
     ];
     let talk = talk(&script);
-    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
+    talk.configure(trusted(&json!({"servers": {"small": program(&talk)}})));
     let serving = Serving::start(&talk, &[]);
     serving.say("yard", "Begin");
     serving.wait_until("the child is done", |_| {
@@ -236,7 +236,7 @@ fn serve_starts_a_program_again_when_it_is_killed_and_leaves_none_behind() {
         return;
     }
     let talk = talk(&SUMS.in_two_turns());
-    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
+    talk.configure(trusted(&json!({"servers": {"small": program(&talk)}})));
     let serving = Serving::start(&talk, &[]);
     SUMS.serve(&talk, &serving, || kill(&marker(&talk)));
     assert_eq!(starts(&talk.env.workspace()), 2);
@@ -255,7 +255,7 @@ fn serve_goes_on_with_an_address_whose_server_was_killed_and_started_again() {
     let talk = talk(&SUMS.in_two_turns());
     let server = at_address(&talk, free_port());
     talk.configure(trusted(
-        json!({"servers": {"small": {"url": server.url()}}}),
+        &json!({"servers": {"small": {"url": server.url()}}}),
     ));
     let serving = Serving::start(&talk, &[]);
     let mut again = None;
@@ -274,7 +274,7 @@ fn serve_finds_a_server_that_comes_later() {
     let talk = talk(&[json!({"text": "Good morning.", "times": 0})]);
     let port = free_port();
     let url = format!("http://127.0.0.1:{port}/mcp");
-    talk.configure(trusted(json!({"servers": {"small": {"url": url}}})));
+    talk.configure(trusted(&json!({"servers": {"small": {"url": url}}})));
     let serving = Serving::start(&talk, &[]);
     let has_tool = || {
         serving.say("yard", "Good morning");
@@ -342,7 +342,7 @@ fn an_answer_that_is_too_long_is_said_at_once_and_the_server_stays() {
         json!({"toolCalls": pid}),
         json!({"text": "Too long."}),
     ]);
-    talk.configure(trusted(json!({"servers": {"small": program(&talk)}})));
+    talk.configure(trusted(&json!({"servers": {"small": program(&talk)}})));
     let output = talk.say("Go");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let results = results(&talk);
@@ -410,7 +410,7 @@ fn a_server_that_answers_something_else_is_said_in_plain_words() {
     ] {
         let talk = talk(&[json!({"text": "Good morning."})]);
         let address = answering(status, kind, body);
-        talk.configure(trusted(json!({"servers": {"odd": {"url": address}}})));
+        talk.configure(trusted(&json!({"servers": {"odd": {"url": address}}})));
         let output = talk.say("Hello");
         let said = text(&output.stderr);
         assert!(output.status.success(), "{said}");
@@ -424,7 +424,7 @@ fn a_server_that_answers_something_else_is_said_in_plain_words() {
     }
     let talk = talk(&[json!({"text": "Good morning."})]);
     let address = answering("200 OK", "text/html", "").replace("http:", "https:");
-    talk.configure(trusted(json!({"servers": {"plain": {"url": address}}})));
+    talk.configure(trusted(&json!({"servers": {"plain": {"url": address}}})));
     let said = text(&talk.say("Hello").stderr);
     assert!(
         said.contains("could not connect to its address (it does not speak TLS)"),
