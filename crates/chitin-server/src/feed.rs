@@ -137,9 +137,11 @@ impl Feed {
     }
 
     /// Says that its client can answer questions for permission.
-    pub(crate) fn answering(mut self, answering: Option<Answering>) -> Self {
-        self._answering = answering;
-        self
+    pub(crate) fn answering(self, answering: Option<Answering>) -> Self {
+        Self {
+            _answering: answering,
+            ..self
+        }
     }
 
     pub(crate) fn stream(self) -> BoxStream<'static, Bytes> {

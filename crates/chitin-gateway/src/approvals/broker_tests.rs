@@ -5,7 +5,7 @@ use std::time::Duration;
 
 fn broker() -> Broker {
     Broker::new(ApprovalOptions {
-        timeout: Duration::from_secs(600),
+        timeout: Duration::from_mins(10),
         redact: Arc::new(str::to_owned),
     })
 }

@@ -72,9 +72,10 @@ pub(crate) async fn answer_approval(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, ApiError> {
     let (head, body) = request.into_parts();
-    let by = match auth::has_token(&head.headers) {
-        true => AnsweredBy::Token,
-        false => AnsweredBy::Page,
+    let by = if auth::has_token(&head.headers) {
+        AnsweredBy::Token
+    } else {
+        AnsweredBy::Page
     };
     let asked: AnswerApproval = read_json(&head.headers, body, shared).await?;
     let why = asked.why.as_deref().map(str::trim);

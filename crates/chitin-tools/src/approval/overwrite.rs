@@ -24,10 +24,8 @@ pub(super) enum Target {
 pub(super) fn targets(program: &str, arguments: &[Word]) -> Vec<Target> {
     match program {
         "mv" | "cp" | "install" => moved(arguments),
-        "tee" => match flag(arguments, 'a', "--append") {
-            true => Vec::new(),
-            false => operands(arguments, &[]).into_iter().map(target).collect(),
-        },
+        "tee" if flag(arguments, 'a', "--append") => Vec::new(),
+        "tee" => operands(arguments, &[]).into_iter().map(target).collect(),
         "sed" | "gsed" => edited(arguments),
         "truncate" => {
             let files = operands(arguments, &["-s", "--size", "-r", "--reference"]);
@@ -173,9 +171,12 @@ mod tests {
     fn found(program: &str, line: &str) -> Vec<String> {
         let words: Vec<Word> = line
             .split_whitespace()
-            .map(|word| match word.contains('*') {
-                true => Word::Open,
-                false => Word::Exact(word.to_owned()),
+            .map(|word| {
+                if word.contains('*') {
+                    Word::Open
+                } else {
+                    Word::Exact(word.to_owned())
+                }
             })
             .collect();
         let found = targets(program, &words).into_iter();

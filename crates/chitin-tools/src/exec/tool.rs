@@ -155,7 +155,7 @@ impl ExecTool {
 
     /// Tells whether there is a file at a path whose content would be lost if a command replaced it.
     fn is_at_stake(&self, path: &Path) -> bool {
-        let found = self.sandbox.file_at(path);
+        let found = Sandbox::file_at(path);
         found.is_some_and(|real| self.undo.as_ref().is_none_or(|covers| !covers(&real)))
     }
 

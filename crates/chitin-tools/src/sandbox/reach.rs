@@ -154,7 +154,7 @@ impl Sandbox {
     }
 
     /// Returns where the file at a path really lies; nothing if there is none, or a directory.
-    pub(crate) fn file_at(&self, path: &Path) -> Option<PathBuf> {
+    pub(crate) fn file_at(path: &Path) -> Option<PathBuf> {
         let found = fs::resolved(path).ok()?;
         match fs::kind(&found)? {
             fs::FsEntryKind::Directory => None,

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How a question ends.
 const QUESTION: &str = "and why: ";
+/// What looks like a key.
+const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 const RULES: &str = "message-length: 4000\n";
 
 fn call(name: &str, arguments: Value) -> Value {
@@ -422,7 +424,6 @@ fn a_terminal_shows_no_secret_of_the_context_unless_it_is_asked_to() {
     if !needs::programs(&["script"]) {
         return;
     }
-    const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
     let talk = agent(json!([]));
     talk.env
         .file("workspace/TOOLS.md", format!("The key is {SECRET}.\n"));

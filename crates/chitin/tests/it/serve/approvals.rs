@@ -92,10 +92,10 @@ fn told(heard: &Heard, kind: &str) -> Vec<Value> {
 fn result(serving: &Serving, session: &str) -> String {
     let (_, shown) = serving.ask("GET", &format!("/api/sessions/agent:main:{session}"), None);
     let records = shown["history"].as_array().unwrap().clone();
-    let results = records
+    let mut results = records
         .iter()
         .filter(|record| record["message"]["role"] == "toolResult");
-    results.last().unwrap()["message"]["content"].to_string()
+    results.next_back().unwrap()["message"]["content"].to_string()
 }
 
 #[test]
@@ -463,12 +463,12 @@ fn the_command_line_hears_lists_and_answers_questions() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut note = [0; 9];
+    let mut begun = [0; 9];
     watching
         .stderr
         .take()
         .unwrap()
-        .read_exact(&mut note)
+        .read_exact(&mut begun)
         .unwrap();
     let mut lines = BufReader::new(watching.stdout.take().unwrap()).lines();
     serving.wait_until("it listens", |serving| {
