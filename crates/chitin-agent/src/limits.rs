@@ -66,22 +66,30 @@ pub(crate) struct Spent {
     repeats: u32,
 }
 
+/// Adds tokens and cost. A provider may say any number: none makes the sum begin anew.
+pub(crate) fn add_usage(sum: &mut Usage, usage: &Usage) {
+    for (sum, tokens) in [
+        (&mut sum.input, usage.input),
+        (&mut sum.output, usage.output),
+        (&mut sum.cache_read, usage.cache_read),
+        (&mut sum.cache_write, usage.cache_write),
+        (&mut sum.total_tokens, usage.total_tokens),
+    ] {
+        *sum = sum.saturating_add(tokens);
+    }
+    sum.cost.input += usage.cost.input;
+    sum.cost.output += usage.cost.output;
+    sum.cost.cache_read += usage.cost.cache_read;
+    sum.cost.cache_write += usage.cost.cache_write;
+    sum.cost.total += usage.cost.total;
+}
+
 impl Spent {
     /// Adds what an answer took; what it cost is in it, unless that is unknown.
     pub(crate) fn add(&mut self, usage: &Usage, cost_known: bool) {
         self.spending.tokens_unknown |= !is_counted(usage);
         self.spending.cost_unknown |= !cost_known;
-        let sum = &mut self.spending.usage;
-        sum.input += usage.input;
-        sum.output += usage.output;
-        sum.cache_read += usage.cache_read;
-        sum.cache_write += usage.cache_write;
-        sum.total_tokens += usage.total_tokens;
-        sum.cost.input += usage.cost.input;
-        sum.cost.output += usage.cost.output;
-        sum.cost.cache_read += usage.cost.cache_read;
-        sum.cost.cache_write += usage.cost.cache_write;
-        sum.cost.total += usage.cost.total;
+        add_usage(&mut self.spending.usage, usage);
     }
 
     /// Counts a call of a tool; says why it may not be run, if so.
@@ -115,5 +123,23 @@ impl Spent {
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_of_a_provider_makes_a_sum_begin_anew() {
+        let mut sum = Usage::default();
+        let most = Usage {
+            input: u64::MAX,
+            total_tokens: u64::MAX,
+            ..Usage::default()
+        };
+        add_usage(&mut sum, &most);
+        add_usage(&mut sum, &most);
+        assert_eq!((sum.input, sum.total_tokens), (u64::MAX, u64::MAX));
     }
 }

@@ -272,10 +272,14 @@ impl TraceSummary {
             Some(event::ARTIFACTS) => {
                 let usage = &data["usage"];
                 let tokens = |name: &str| usage[name].as_u64().unwrap_or_default();
-                self.input += tokens("input");
-                self.output += tokens("output");
-                self.cache_read += tokens("cacheRead");
-                self.cache_write += tokens("cacheWrite");
+                for (sum, name) in [
+                    (&mut self.input, "input"),
+                    (&mut self.output, "output"),
+                    (&mut self.cache_read, "cacheRead"),
+                    (&mut self.cache_write, "cacheWrite"),
+                ] {
+                    *sum = sum.saturating_add(tokens(name));
+                }
                 self.tokens_unknown |= usage[compat::TOKENS_UNKNOWN] == true;
                 match usage["cost"]["total"].as_f64() {
                     Some(cost) if !self.cost_unknown => {

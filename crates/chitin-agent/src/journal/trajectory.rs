@@ -10,6 +10,7 @@ use super::request_text::Encoder;
 use super::run::{JournalEnvironment, Run, instant};
 use super::switches::{TrajectorySwitch, beside, file_name};
 use super::trajectory_data as data;
+use crate::limits::add_usage;
 use chitin_contract::{TraceRules, TrajectoryPlace};
 use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_protocol::message::{AssistantMessage, ToolCallBlock, ToolResultMessage, Usage};
@@ -164,7 +165,7 @@ impl Trajectory {
             if let Some(last) = self.tally.last_usage {
                 self.tally.previous_cache_read = Some(last.cache_read);
             }
-            data::add(&mut self.tally.usage, usage);
+            add_usage(&mut self.tally.usage, &usage);
             self.tally.last_usage = Some(usage);
             self.tally.answered_at = Some(around.now());
         }

@@ -330,17 +330,3 @@ fn usage(usage: Usage, rules: &TraceRules) -> Value {
     }
     Value::Object(data)
 }
-
-/// Adds the tokens and the cost of a call.
-pub(super) fn add(sum: &mut Usage, usage: Usage) {
-    sum.input += usage.input;
-    sum.output += usage.output;
-    sum.cache_read += usage.cache_read;
-    sum.cache_write += usage.cache_write;
-    sum.total_tokens += usage.total_tokens;
-    sum.cost.input += usage.cost.input;
-    sum.cost.output += usage.cost.output;
-    sum.cost.cache_read += usage.cost.cache_read;
-    sum.cost.cache_write += usage.cost.cache_write;
-    sum.cost.total += usage.cost.total;
-}

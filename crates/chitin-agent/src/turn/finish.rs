@@ -197,11 +197,15 @@ fn add_spending(entry: &mut SessionEntry, spending: &Spending, turns: u64) {
         tokens_unknown: !is_new,
         ..SessionTotals::default()
     });
-    totals.turns += turns;
-    totals.input += usage.input;
-    totals.output += usage.output;
-    totals.cache_read += usage.cache_read;
-    totals.cache_write += usage.cache_write;
+    for (total, more) in [
+        (&mut totals.turns, turns),
+        (&mut totals.input, usage.input),
+        (&mut totals.output, usage.output),
+        (&mut totals.cache_read, usage.cache_read),
+        (&mut totals.cache_write, usage.cache_write),
+    ] {
+        *total = total.saturating_add(more);
+    }
     totals.tokens_unknown |= spending.tokens_unknown;
     let before = if is_new {
         Some(0.0)
