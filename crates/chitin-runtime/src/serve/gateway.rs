@@ -81,6 +81,8 @@ impl ServedGateway {
     ) -> Result<Self, RuntimeError> {
         let ledger = JobLog::open(&state.join("gateway"));
         let (ledger, open) = ledger.map_err(|error| not_ours(error, state))?;
+        let home = state.to_path_buf();
+        tokio::task::spawn_blocking(move || crate::doctor::clear(&home));
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
         let agents = Arc::new(agents.with_names_of_plugins(configuration));

@@ -5,6 +5,7 @@
 )]
 
 mod kills;
+mod leftovers;
 mod serving;
 
 use crate::process::{chitin, command};
