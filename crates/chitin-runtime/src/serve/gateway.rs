@@ -86,6 +86,7 @@ impl ServedGateway {
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
         let agents = Arc::new(agents.with_names_of_plugins(configuration));
+        agents.let_go_in_time();
         let files = files(host, configuration, request.files)?;
         let channels = ChannelSet::open(host, configuration, state, notes)?;
         let mut surfaces = channels.add_to(request.surfaces);

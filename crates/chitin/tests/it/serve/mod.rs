@@ -11,6 +11,7 @@ mod delivery;
 mod desk;
 mod guests;
 mod logins;
+mod many_agents;
 mod networks;
 mod permissions;
 mod restart;
