@@ -197,12 +197,11 @@ impl NewFile {
 
     fn begin_for(parent: Arc<OwnedFd>, stem: &OsStr, mode: u32) -> Result<Self, Errno> {
         let mode = Mode::from_raw_mode(mode & 0o777);
-        let (file, state) = match nameless::open(&parent, mode) {
-            Some(file) => (file, Naming::Nameless),
-            None => {
-                let (file, name) = open_temporary(&parent, stem, mode)?;
-                (file, Naming::Temporary(name))
-            }
+        let (file, state) = if let Some(file) = nameless::open(&parent, mode) {
+            (file, Naming::Nameless)
+        } else {
+            let (file, name) = open_temporary(&parent, stem, mode)?;
+            (file, Naming::Temporary(name))
         };
         Ok(Self {
             file: file.into(),
