@@ -260,7 +260,7 @@ impl ServeHost {
             templates: Arc::default(),
             variants: Mutex::default(),
         });
-        kept.put(key, Arc::clone(&cache));
+        kept.put(key, Arc::clone(&cache), how);
         let gone = kept.let_go(&self.limits);
         drop(kept);
         // What ends with it, such as processes, nobody waits for with the lock.
@@ -350,7 +350,7 @@ impl ServeHost {
                 templates: Arc::clone(&cache.templates),
                 variants: Mutex::default(),
             };
-            self.locked().put(key, Arc::new(renewed));
+            self.locked().put(key, Arc::new(renewed), Use::Look);
         }
     }
 

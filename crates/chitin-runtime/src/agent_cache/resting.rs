@@ -40,6 +40,8 @@ pub(super) struct Kept {
 struct Entry {
     cache: Arc<AgentCache>,
     used: Instant,
+    /// Whether a turn ever used it: without one there is nothing to remember.
+    has_turned: bool,
 }
 
 impl RestingLimits {
@@ -61,6 +63,7 @@ impl Kept {
         let entry = self.caches.get_mut(key)?;
         if how == Use::Turn {
             entry.used = Instant::now();
+            entry.has_turned = true;
         }
         Some(Arc::clone(&entry.cache))
     }
@@ -70,9 +73,14 @@ impl Kept {
     }
 
     /// Keeps an agent, in place of one that was there.
-    pub(super) fn put(&mut self, key: CacheKey, cache: Arc<AgentCache>) {
-        let used = Instant::now();
-        self.caches.insert(key, Entry { cache, used });
+    pub(super) fn put(&mut self, key: CacheKey, cache: Arc<AgentCache>, how: Use) {
+        let before = self.caches.get(&key).is_some_and(|entry| entry.has_turned);
+        let entry = Entry {
+            cache,
+            used: Instant::now(),
+            has_turned: before || how == Use::Turn,
+        };
+        self.caches.insert(key, entry);
     }
 
     /// Returns what is left of an agent that was let go.
@@ -112,7 +120,9 @@ impl Kept {
         let mut gone = Vec::new();
         for (_, (_, key)) in going.collect::<Vec<_>>() {
             if let Some(entry) = self.caches.remove(&key) {
-                self.remains.insert(key, entry.cache.factory.remains());
+                if entry.has_turned {
+                    self.remains.insert(key, entry.cache.factory.remains());
+                }
                 gone.push(entry.cache);
             }
         }

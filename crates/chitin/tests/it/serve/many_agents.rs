@@ -129,3 +129,31 @@ fn an_agent_whose_turn_runs_is_not_let_go() {
     let sent = text(&talk.server.requests().last().unwrap().body);
     assert!(sent.contains("Thought."), "{sent}");
 }
+
+#[test]
+fn an_agent_whose_command_runs_in_the_background_is_not_let_go() {
+    let call = |name: &str, arguments: Value| json!([{"name": name, "arguments": arguments}]);
+    let command = json!({"command": "sleep 55.5", "background": true});
+    let talk = office(
+        &[
+            json!({"when": "Wait for it", "toolCalls": call("exec", command)}),
+            json!({"when": "Is it there", "toolCalls": call("process", json!({"action": "list"}))}),
+            json!({"times": 0, "text": "Done."}),
+        ],
+        json!({"idleAgentSeconds": 1}),
+    );
+    let serving = Serving::start(&talk, &[]);
+    say(&serving, &name(0), "Wait for it");
+    let with_one = descriptors(&serving);
+    say(&serving, &name(1), "Count");
+    assert!(descriptors(&serving) > with_one);
+    // The other one rested for a shorter time, and goes.
+    serving.wait_until("the other one is let go", |serving| {
+        descriptors(serving) <= with_one
+    });
+    say(&serving, &name(0), "Is it there");
+    let sent = text(&talk.server.requests().last().unwrap().body);
+    let listed = sent.split("Is it there").nth(1).unwrap();
+    assert!(listed.contains("sleep 55.5"), "{listed}");
+    assert!(listed.contains("running"), "{listed}");
+}
