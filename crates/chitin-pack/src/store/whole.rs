@@ -39,18 +39,14 @@ impl Store {
     /// Says what is wrong with a blob that is needed and not whole.
     pub fn not_whole(&self, needed: &Descriptor) -> PackError {
         let digest = needed.digest;
-        match self.fingerprint(&digest) {
-            None => {
-                let message = format!("the blob {digest} is not in the store");
-                PackError::new(ErrorClass::MissingBlob, message)
-                    .hint("the artifact is not complete; pack or pull it again")
-            }
-            Some(_) => {
-                let message = format!("the blob {digest} in the store is damaged");
-                PackError::new(ErrorClass::DigestMismatch, message)
-                    .hint("pack or pull the artifact again, which replaces it")
-            }
+        if self.fingerprint(&digest).is_none() {
+            let message = format!("the blob {digest} is not in the store");
+            return PackError::new(ErrorClass::MissingBlob, message)
+                .hint("the artifact is not complete; pack or pull it again");
         }
+        let message = format!("the blob {digest} in the store is damaged");
+        PackError::new(ErrorClass::DigestMismatch, message)
+            .hint("pack or pull the artifact again, which replaces it")
     }
 
     /// Notes that a blob was just written, under this digest.
