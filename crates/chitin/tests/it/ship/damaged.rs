@@ -97,7 +97,9 @@ fn packing_again_mends_whatever_is_damaged() {
                 &format!("{harm:?} {}", blob.display()),
             );
         }
-        of_pack.iter().for_each(|blob| damage(blob, harm));
+        for blob in &of_pack {
+            damage(blob, harm);
+        }
         let _ = fs::remove_dir_all(env.home().join(".chitin/oci/packs"));
         json(&pack(&env));
         is_whole(&env, "harbor:1.0.0", &format!("{harm:?}, all"));
@@ -155,11 +157,11 @@ fn registry_of(env: &TestEnv, manifest: &str) -> String {
                 None => ("404 Not Found", b"{}".as_slice()),
             };
             let kind = "application/vnd.oci.image.manifest.v1+json";
-            let head = format!(
+            let answer = format!(
                 "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\ndocker-content-digest: {digest}\r\nconnection: close\r\n\r\n",
                 body.len()
             );
-            let _ = stream.write_all(head.as_bytes());
+            let _ = stream.write_all(answer.as_bytes());
             if !request.starts_with("HEAD") {
                 let _ = stream.write_all(body);
             }
