@@ -88,6 +88,8 @@ const SERVER: &[Field] = &[
     ("drainSeconds", Shape::Whole(0, 86_400)),
     ("files", Shape::SomeText),
     ("hosts", TEXTS),
+    ("idleAgentSeconds", Shape::Whole(1, 86_400)),
+    ("idleAgents", MANY),
     ("keepOutcomesSeconds", Shape::Whole(0, 2_592_000)),
     ("maxBodyBytes", Shape::Whole(1_024, 1 << 30)),
     ("maxConnections", MANY),

@@ -1,19 +1,25 @@
 //! Several changes beneath roots that happen together: when one fails, those before it are taken back.
 //!
-//! What takes room on the disk is written first, under other names; then names are exchanged, which needs no room. A process
-//! that is killed between two exchanges leaves the first done and the second not, and what was to come under names that
-//! end in `.tmp`.
+//! What takes room on the disk is written first, without names as far as possible; then names are given and exchanged, which needs
+//! next to no room. A process that is killed between two exchanges leaves the first done and the second not.
 
 use super::fingerprint::{Fingerprint, file_type};
 use super::root::Root;
 use super::stream::NewFile;
-use super::write::{WriteError, rename_between, sync_directory, temporary_name, write_temporary};
+use super::temporary::temporary_name;
+use super::write::{WriteError, rename_between, sync_directory};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many prepared files this process keeps open at once to give them no name. The others have a temporary one.
+const MOST_NAMELESS: usize = 64;
+
+static NAMELESS: AtomicUsize = AtomicUsize::new(0);
 
 /// What must stand under a name for a change to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +37,37 @@ pub struct PreparedChange {
     parent: Arc<OwnedFd>,
     name: OsString,
     expected: Expected,
-    /// The new content under another name; without one the file goes.
-    temporary: Option<OsString>,
+    /// The new content; without one the file goes.
+    content: Option<Content>,
+}
+
+/// New content of a file, on the disk.
+#[derive(Debug)]
+enum Content {
+    /// It is held open and has no name, as far as the file system can.
+    Held(HeldFile),
+    /// It has another name.
+    Under(OsString),
+}
+
+/// A file that counts among those held open.
+#[derive(Debug)]
+struct HeldFile(Option<NewFile>);
+
+impl Drop for HeldFile {
+    fn drop(&mut self) {
+        NAMELESS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Content {
+    fn of(new: NewFile) -> Result<Self, Errno> {
+        if NAMELESS.fetch_add(1, Ordering::Relaxed) < MOST_NAMELESS {
+            return Ok(Self::Held(HeldFile(Some(new))));
+        }
+        NAMELESS.fetch_sub(1, Ordering::Relaxed);
+        new.into_temporary().map(Self::Under)
+    }
 }
 
 /// A change that happened and can be taken back.
@@ -54,22 +89,12 @@ impl Root {
     ) -> Result<PreparedChange, WriteError> {
         let mut change = self.prepare(relative, expected)?;
         let fail = |error: Errno| self.write_error(relative, error);
-        let temporary = write_temporary(
-            &change.parent,
-            &change.name,
-            bytes,
-            Mode::from_raw_mode(mode & 0o777),
-        )
-        .map_err(fail)?;
-        let bits = Mode::from_raw_mode(mode & 0o777);
-        let kept = match expected {
-            Expected::Absent => Ok(()),
-            Expected::Unchanged(_) => {
-                rustix::fs::chmodat(&change.parent, &temporary, bits, AtFlags::empty())
-            }
-        };
-        change.temporary = Some(temporary);
-        kept.map_err(fail)?;
+        let new = NewFile::written(&change.parent, &change.name, bytes, mode).map_err(fail)?;
+        if let Expected::Unchanged(_) = expected {
+            let bits = Mode::from_raw_mode(mode & 0o777);
+            rustix::fs::fchmod(new.file(), bits).map_err(fail)?;
+        }
+        change.content = Some(Content::of(new).map_err(fail)?);
         Ok(change)
     }
 
@@ -83,21 +108,30 @@ impl Root {
         mode: u32,
     ) -> Result<PreparedChange, WriteError> {
         let fail = |error: Errno| self.write_error(relative, error);
-        let name = relative
-            .file_name()
-            .ok_or_else(|| self.not_beneath(relative))?;
         if let Expected::Unchanged(_) = expected {
             let bits = Mode::from_raw_mode(mode & 0o777);
             rustix::fs::fchmod(new.file(), bits).map_err(fail)?;
         }
+        self.prepare_as_it_is(new, relative, expected)
+    }
+
+    fn prepare_as_it_is(
+        &self,
+        new: NewFile,
+        relative: &Path,
+        expected: Expected,
+    ) -> Result<PreparedChange, WriteError> {
+        let fail = |error: Errno| self.write_error(relative, error);
+        let name = relative
+            .file_name()
+            .ok_or_else(|| self.not_beneath(relative))?;
         rustix::fs::fsync(new.file()).map_err(fail)?;
-        let (parent, temporary) = new.into_prepared();
         Ok(PreparedChange {
             path: self.path().join(relative),
-            parent,
+            parent: Arc::clone(new.parent()),
             name: name.to_owned(),
             expected,
-            temporary,
+            content: Some(Content::of(new).map_err(fail)?),
         })
     }
 
@@ -109,13 +143,9 @@ impl Root {
         expected: Expected,
         mode: u32,
     ) -> Result<PreparedChange, WriteError> {
-        let change = self.prepare_file(new, relative, expected, mode)?;
-        if let Some(temporary) = &change.temporary {
-            let bits = Mode::from_raw_mode(mode & 0o7777);
-            rustix::fs::chmodat(&change.parent, temporary, bits, AtFlags::empty())
-                .map_err(|error| self.write_error(relative, error))?;
-        }
-        Ok(change)
+        let bits = Mode::from_raw_mode(mode & 0o7777);
+        rustix::fs::fchmod(new.file(), bits).map_err(|error| self.write_error(relative, error))?;
+        self.prepare_as_it_is(new, relative, expected)
     }
 
     /// Makes ready to remove a file.
@@ -134,7 +164,7 @@ impl Root {
             parent: Arc::new(parent),
             name: name.to_owned(),
             expected,
-            temporary: None,
+            content: None,
         })
     }
 
@@ -172,9 +202,18 @@ impl PreparedChange {
     }
 
     fn commit(mut self) -> Result<Done, WriteError> {
-        let result = match (self.temporary.take(), self.expected) {
-            (Some(new), Expected::Absent) => self.create(&new).map(|()| None),
-            (Some(new), Expected::Unchanged(_)) => self.exchange(new).map(Some),
+        let result = match (self.content.take(), self.expected) {
+            (Some(new), Expected::Absent) => self.create(new).map(|()| None),
+            (Some(new), Expected::Unchanged(_)) => {
+                let new = match new {
+                    Content::Held(mut held) => match held.0.take() {
+                        Some(new) => new.into_temporary(),
+                        None => Err(Errno::STALE),
+                    },
+                    Content::Under(name) => Ok(name),
+                };
+                new.and_then(|new| self.exchange(new)).map(Some)
+            }
             (None, Expected::Unchanged(_)) => self.set_aside().map(Some),
             (None, Expected::Absent) => Ok(None),
         };
@@ -194,9 +233,15 @@ impl PreparedChange {
         }
     }
 
-    fn create(&self, new: &OsStr) -> Result<(), Errno> {
-        rename_between(&self.parent, new, &self.parent, &self.name)
-            .inspect_err(|_| self.remove(new))
+    fn create(&self, new: Content) -> Result<(), Errno> {
+        match new {
+            Content::Held(mut held) => match held.0.take() {
+                Some(new) => new.take_name(&self.parent, &self.name),
+                None => Err(Errno::STALE),
+            },
+            Content::Under(new) => rename_between(&self.parent, &new, &self.parent, &self.name)
+                .inspect_err(|_| self.remove(&new)),
+        }
     }
 
     /// Puts the new file under the name and the old one under that of the temporary.
@@ -277,7 +322,7 @@ fn is_unchanged(now: &Stat, found: &Fingerprint) -> bool {
 
 impl Drop for PreparedChange {
     fn drop(&mut self) {
-        if let Some(temporary) = self.temporary.take() {
+        if let Some(Content::Under(temporary)) = self.content.take() {
             self.remove(&temporary);
         }
     }

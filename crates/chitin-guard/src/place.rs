@@ -109,7 +109,10 @@ impl TargetDirectory {
                 continue;
             }
             if let Some(scratch) = above.take_abandoned_scratch(Path::new(&entry.name)) {
-                let held = scratch.root().list(Path::new(""), &LinkPolicy::Refuse, 2);
+                let held =
+                    scratch
+                        .root()
+                        .list_with_leftovers(Path::new(""), &LinkPolicy::Refuse, 2);
                 let is_ours = held.is_ok_and(|held| held.iter().all(|entry| entry.name == TREE));
                 if !is_ours {
                     // Somebody gave a directory of theirs such a name.

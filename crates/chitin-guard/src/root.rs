@@ -4,6 +4,7 @@ use super::birth::DirectoryBirth;
 use super::fingerprint::{Fingerprint, file_type, is_placeholder};
 use super::open::{self, OpenFailure};
 use super::policy::{Hardlinks, LinkPolicy, Oversized, ReadPolicy};
+use super::temporary::is_leftover_name;
 use super::walk::{NameEnd, Walker};
 use chitin_protocol::record::{FileRefusal, OversizeFile};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -459,8 +460,21 @@ impl Root {
         }
     }
 
-    /// Lists a directory beneath the root, unsorted. Stops with an error past `limit` names.
+    /// Lists a directory beneath the root, unsorted, without the temporary names of files that are being written. Stops with an error
+    /// past `limit` names.
     pub fn list(
+        &self,
+        relative: &Path,
+        links: &LinkPolicy,
+        limit: usize,
+    ) -> Result<Vec<DirectoryEntry>, ReadError> {
+        let mut entries = self.list_with_leftovers(relative, links, limit)?;
+        entries.retain(|entry| !is_leftover_name(&entry.name));
+        Ok(entries)
+    }
+
+    /// Does the same with these names.
+    pub fn list_with_leftovers(
         &self,
         relative: &Path,
         links: &LinkPolicy,

@@ -3,7 +3,8 @@
 use super::open;
 use super::root::{DirectoryEntryKind, Root};
 use super::staging::NewMode;
-use super::write::{WriteError, WriteOutcome, temporary_name, write_all};
+use super::temporary::kept_name;
+use super::write::{WriteError, WriteOutcome, write_all};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -143,7 +144,7 @@ impl Scratch {
     /// Moves an entry to a name that nobody clears away.
     pub(super) fn leave_under_another_name(&self, relative: &Path) {
         if let Ok((parent, name)) = self.root.parent_of(relative) {
-            let kept = temporary_name(name);
+            let kept = kept_name(name);
             let _ = rustix::fs::renameat(&parent, name, &self.parent, kept);
         }
     }

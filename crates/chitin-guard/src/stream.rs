@@ -1,9 +1,11 @@
 //! A new file that is written piece by piece and has no name until it is whole.
 
 use super::fingerprint::Fingerprint;
+use super::nameless;
 use super::open;
 use super::root::Root;
-use super::write::{WriteError, WriteOutcome, rename_between, sync_directory, temporary_name};
+use super::temporary::temporary_name;
+use super::write::{WriteError, WriteOutcome, rename_between, sync_directory, write_all};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -21,8 +23,20 @@ const STEM: &str = "new";
 pub struct NewFile {
     file: File,
     parent: Arc<OwnedFd>,
-    /// `None` once it has its name.
-    temporary: Option<OsString>,
+    /// What temporary names are made of.
+    stem: OsString,
+    state: Naming,
+}
+
+/// How far a file is on its way to its name.
+#[derive(Debug)]
+enum Naming {
+    /// It has none yet, and goes with the process.
+    Nameless,
+    /// It has one that is not its own.
+    Temporary(OsString),
+    /// It has its own.
+    Named,
 }
 
 /// A claim on a name, held as long as this value lives; the kernel drops it with the process.
@@ -62,7 +76,17 @@ impl Root {
         Ok(kept)
     }
 
-    /// Does the same without waiting for the disk. [`Root::sync_file_system`] waits for many files at once.
+    /// Does the same, also where another file has the name: readers see the old one or the new one.
+    pub fn keep_file_over(&self, new: NewFile, relative: &Path) -> Result<(), WriteError> {
+        let fail = |error: Errno| self.write_error(relative, error);
+        rustix::fs::fsync(&new.file).map_err(fail)?;
+        let (parent, name) = self.parent_of(relative)?;
+        new.take_name_over(&parent, name).map_err(fail)?;
+        sync_directory(&parent);
+        Ok(())
+    }
+
+    /// Does the same as [`Root::keep_file`] without waiting for the disk. [`Root::sync_file_system`] waits for many files at once.
     pub fn keep_file_unsynced(
         &self,
         new: NewFile,
@@ -83,23 +107,14 @@ impl Root {
 
     fn name_file(
         &self,
-        mut new: NewFile,
+        new: NewFile,
         relative: &Path,
     ) -> Result<(OwnedFd, WriteOutcome), WriteError> {
-        let fail = |error: Errno| self.write_error(relative, error);
         let (parent, name) = self.parent_of(relative)?;
-        let Some(temporary) = new.temporary.take() else {
-            return Ok((parent, WriteOutcome::AlreadyThere));
-        };
-        match rename_between(&new.parent, &temporary, &parent, name) {
+        match new.take_name(&parent, name) {
             Ok(()) => Ok((parent, WriteOutcome::Created)),
-            Err(error) => {
-                new.temporary = Some(temporary);
-                match error {
-                    Errno::EXIST => Ok((parent, WriteOutcome::AlreadyThere)),
-                    other => Err(fail(other)),
-                }
-            }
+            Err(Errno::EXIST) => Ok((parent, WriteOutcome::AlreadyThere)),
+            Err(error) => Err(self.write_error(relative, error)),
         }
     }
 
@@ -167,28 +182,125 @@ pub enum ClaimKind {
 impl NewFile {
     /// Begins a file in an open directory.
     pub(super) fn begin(parent: Arc<OwnedFd>, mode: u32) -> Result<Self, Errno> {
-        let flags =
-            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Self::begin_for(parent, OsStr::new(STEM), mode)
+    }
+
+    /// Writes a file whole that is to have a name in an open directory, and waits for the disk.
+    pub(super) fn written(
+        parent: &Arc<OwnedFd>,
+        name: &OsStr,
+        bytes: &[u8],
+        mode: u32,
+    ) -> Result<Self, Errno> {
+        let new = Self::begin_for(Arc::clone(parent), name, mode)?;
+        write_all(&new.file, bytes)?;
+        rustix::fs::fsync(&new.file)?;
+        Ok(new)
+    }
+
+    fn begin_for(parent: Arc<OwnedFd>, stem: &OsStr, mode: u32) -> Result<Self, Errno> {
         let mode = Mode::from_raw_mode(mode & 0o777);
-        loop {
-            let temporary = temporary_name(OsStr::new(STEM));
-            match rustix::fs::openat(&parent, &temporary, flags, mode) {
-                Ok(file) => {
-                    return Ok(Self {
-                        file: file.into(),
-                        parent,
-                        temporary: Some(temporary),
-                    });
-                }
+        let (file, state) = if let Some(file) = nameless::open(&parent, mode) {
+            (file, Naming::Nameless)
+        } else {
+            let (file, name) = open_temporary(&parent, stem, mode)?;
+            (file, Naming::Temporary(name))
+        };
+        Ok(Self {
+            file: file.into(),
+            parent,
+            stem: stem.to_owned(),
+            state,
+        })
+    }
+
+    /// Gives the file a name that nobody has; `EXIST` where somebody has it.
+    pub(super) fn take_name(mut self, parent: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
+        self.try_name(parent, name)
+    }
+
+    /// Gives the file a name, whatever file has it.
+    pub(super) fn take_name_over(mut self, parent: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
+        if matches!(self.state, Naming::Nameless) {
+            match self.try_name(parent, name) {
                 Err(Errno::EXIST) => {}
-                Err(error) => return Err(error),
+                result => return result,
+            }
+        }
+        let temporary = self.temporary()?.to_owned();
+        rustix::fs::renameat(&self.parent, &temporary, parent, name)?;
+        self.state = Naming::Named;
+        Ok(())
+    }
+
+    fn try_name(&mut self, parent: &OwnedFd, name: &OsStr) -> Result<(), Errno> {
+        if matches!(self.state, Naming::Nameless) {
+            match nameless::link(&self.file, parent, name) {
+                Ok(()) => {
+                    self.state = Naming::Named;
+                    return Ok(());
+                }
+                Err(error) if nameless::is_final(error) => return Err(error),
+                Err(_) => {}
+            }
+        }
+        let temporary = self.temporary()?.to_owned();
+        rename_between(&self.parent, &temporary, parent, name)?;
+        self.state = Naming::Named;
+        Ok(())
+    }
+
+    /// Returns the name that the file has for now, in the directory in which it was begun.
+    fn temporary(&mut self) -> Result<&OsStr, Errno> {
+        if matches!(self.state, Naming::Nameless) {
+            self.state = Naming::Temporary(self.linked()?);
+        }
+        match &self.state {
+            Naming::Temporary(name) => Ok(name),
+            Naming::Nameless | Naming::Named => Err(Errno::STALE),
+        }
+    }
+
+    fn linked(&mut self) -> Result<OsString, Errno> {
+        loop {
+            let name = temporary_name(&self.stem);
+            match nameless::link(&self.file, &self.parent, &name) {
+                Ok(()) => return Ok(name),
+                Err(Errno::EXIST) => {}
+                Err(error) if nameless::is_final(error) => return Err(error),
+                // The kernel makes files without names and gives them none: under a policy, or without `/proc`.
+                Err(_) => return self.copied(),
             }
         }
     }
 
-    /// Closes the file and hands over the directory it is in and its name there.
-    pub(super) fn into_prepared(mut self) -> (Arc<OwnedFd>, Option<OsString>) {
-        (Arc::clone(&self.parent), self.temporary.take())
+    /// Makes the file once more, with a name.
+    fn copied(&mut self) -> Result<OsString, Errno> {
+        let stat = rustix::fs::fstat(&self.file)?;
+        let mode = Mode::from_raw_mode(stat.st_mode & 0o777);
+        let (copy, name) = open_temporary(&self.parent, &self.stem, mode)?;
+        let copied = nameless::copy(&self.file, &copy)
+            .and_then(|()| rustix::fs::fchmod(&copy, mode))
+            .and_then(|()| rustix::fs::fsync(&copy));
+        if let Err(error) = copied {
+            let _ = rustix::fs::unlinkat(&self.parent, &name, AtFlags::empty());
+            return Err(error);
+        }
+        nameless::give_up();
+        self.file = copy.into();
+        Ok(name)
+    }
+
+    /// Closes the file; returns the name that it has for now, in the directory in which it was begun.
+    pub(super) fn into_temporary(mut self) -> Result<OsString, Errno> {
+        let name = self.temporary()?.to_owned();
+        self.state = Naming::Named;
+        Ok(name)
+    }
+
+    /// Returns the directory in which it was begun.
+    pub(super) const fn parent(&self) -> &Arc<OwnedFd> {
+        &self.parent
     }
 
     /// Returns the open file.
@@ -214,8 +326,24 @@ impl Write for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if let Some(temporary) = self.temporary.take() {
+        if let Naming::Temporary(temporary) = &self.state {
             let _ = rustix::fs::unlinkat(&self.parent, temporary, AtFlags::empty());
+        }
+    }
+}
+
+fn open_temporary(
+    parent: &OwnedFd,
+    stem: &OsStr,
+    mode: Mode,
+) -> Result<(OwnedFd, OsString), Errno> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    loop {
+        let name = temporary_name(stem);
+        match rustix::fs::openat(parent, &name, flags, mode) {
+            Ok(file) => return Ok((file, name)),
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error),
         }
     }
 }

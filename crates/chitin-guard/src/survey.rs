@@ -4,6 +4,7 @@ use super::fingerprint::{Fingerprint, file_type};
 use super::open;
 use super::policy::LinkPolicy;
 use super::root::{DirectoryEntryKind, ReadError, Root};
+use super::temporary::process_in;
 use chitin_protocol::record::FileRefusal;
 use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
@@ -41,14 +42,15 @@ fn looked(name: OsString, stat: &Stat) -> SurveyEntry {
 }
 
 impl Root {
-    /// Describes every name in a directory beneath the root, unsorted, following no link. Stops with an error past `limit`
-    /// names. A name that goes away meanwhile was never there.
+    /// Describes every name in a directory beneath the root, unsorted, following no link, without the temporary names of files
+    /// that are being written. Stops with an error past `limit` names. A name that goes away meanwhile was never there.
     pub fn survey(&self, relative: &Path, limit: usize) -> Result<Vec<SurveyEntry>, ReadError> {
         let directory = self.open_directory(relative, &LinkPolicy::Refuse)?;
         let mut found = Vec::new();
         let mut failed = None;
         let whole = open::each_name(&directory, |name, _| {
-            if matches!(name.to_bytes(), b"." | b"..") {
+            let bytes = name.to_bytes();
+            if matches!(bytes, b"." | b"..") || process_in(bytes).is_some() {
                 return true;
             }
             match rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -2,14 +2,14 @@
 
 use super::open::{self, OpenFailure};
 use super::root::Root;
+use super::stream::NewFile;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// What a write did.
@@ -55,8 +55,6 @@ impl WriteError {
     }
 }
 
-static NEXT_TEMPORARY: AtomicU64 = AtomicU64::new(0);
-
 impl Root {
     /// Creates a directory, and the root itself and its parents if they are absent, then opens it.
     #[expect(clippy::disallowed_methods, reason = "this is the door")]
@@ -94,18 +92,12 @@ impl Root {
         if rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
             return Ok(WriteOutcome::AlreadyThere);
         }
-        let temporary =
-            write_temporary(&parent, name, bytes, Mode::from_raw_mode(0o644)).map_err(fail)?;
-        match rename_new(&parent, &temporary, name) {
+        let parent = Arc::new(parent);
+        let new = NewFile::written(&parent, name, bytes, 0o644).map_err(fail)?;
+        match new.take_name(&parent, name) {
             Ok(()) => {}
-            Err(Errno::EXIST) => {
-                let _ = rustix::fs::unlinkat(&parent, &temporary, AtFlags::empty());
-                return Ok(WriteOutcome::AlreadyThere);
-            }
-            Err(error) => {
-                let _ = rustix::fs::unlinkat(&parent, &temporary, AtFlags::empty());
-                return Err(fail(error));
-            }
+            Err(Errno::EXIST) => return Ok(WriteOutcome::AlreadyThere),
+            Err(error) => return Err(fail(error)),
         }
         sync_directory(&parent);
         Ok(WriteOutcome::Created)
@@ -118,18 +110,18 @@ impl Root {
 
     /// Does the same for a file of state, which belongs to the user alone.
     pub fn replace_private(&self, relative: &Path, bytes: &[u8]) -> Result<(), WriteError> {
-        self.replace_as(relative, bytes, Some(Mode::from_raw_mode(0o600)))
+        self.replace_as(relative, bytes, Some(0o600))
     }
 
     fn replace_as(
         &self,
         relative: &Path,
         bytes: &[u8],
-        fixed: Option<Mode>,
+        fixed: Option<u32>,
     ) -> Result<(), WriteError> {
         let (parent, name) = self.parent_of(relative)?;
         let fail = |e: Errno| self.write_error(relative, e);
-        let mut mode = Mode::from_raw_mode(0o644);
+        let mut mode = 0o644;
         if let Ok(stat) = rustix::fs::statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
             // Renaming over a link or a directory would take away something the user made on purpose.
             if super::fingerprint::file_type(&stat) != rustix::fs::FileType::RegularFile {
@@ -137,14 +129,12 @@ impl Root {
                     path: self.path().join(relative),
                 });
             }
-            mode = Mode::from_raw_mode(stat.st_mode & 0o777);
+            mode = stat.st_mode & 0o777;
         }
         let mode = fixed.unwrap_or(mode);
-        let temporary = write_temporary(&parent, name, bytes, mode).map_err(fail)?;
-        if let Err(error) = rustix::fs::renameat(&parent, &temporary, &parent, name) {
-            let _ = rustix::fs::unlinkat(&parent, &temporary, AtFlags::empty());
-            return Err(fail(error));
-        }
+        let parent = Arc::new(parent);
+        let new = NewFile::written(&parent, name, bytes, mode).map_err(fail)?;
+        new.take_name_over(&parent, name).map_err(fail)?;
         sync_directory(&parent);
         Ok(())
     }
@@ -255,54 +245,15 @@ fn plain_components(path: &Path) -> Option<Vec<&OsStr>> {
         .collect()
 }
 
-/// Makes up a name beside another one that nobody else uses.
-pub(super) fn temporary_name(name: &OsStr) -> OsString {
-    let process = rustix::process::getpid().as_raw_nonzero();
-    let count = NEXT_TEMPORARY.fetch_add(1, Ordering::Relaxed);
-    let mut temporary = OsString::from(".");
-    // The longest names leave no room for an ending.
-    let name = name.as_bytes();
-    temporary.push(OsStr::from_bytes(&name[..name.len().min(200)]));
-    temporary.push(format!(".{process}-{count}.tmp"));
-    temporary
-}
-
-pub(super) fn write_temporary(
-    parent: &OwnedFd,
-    name: &OsStr,
-    bytes: &[u8],
-    mode: Mode,
-) -> Result<OsString, Errno> {
-    loop {
-        let temporary = temporary_name(name);
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = match rustix::fs::openat(parent, &temporary, flags, mode) {
-            Ok(file) => file,
-            Err(Errno::EXIST) => continue,
-            Err(error) => return Err(error),
-        };
-        if let Err(error) = write_all(&file, bytes).and_then(|()| rustix::fs::fsync(&file)) {
-            let _ = rustix::fs::unlinkat(parent, &temporary, AtFlags::empty());
-            return Err(error);
-        }
-        return Ok(temporary);
-    }
-}
-
-pub(super) fn write_all(file: &OwnedFd, mut bytes: &[u8]) -> Result<(), Errno> {
+pub(super) fn write_all(file: impl AsFd, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
-        match rustix::io::write(file, bytes) {
+        match rustix::io::write(&file, bytes) {
             Ok(n) => bytes = &bytes[n..],
             Err(Errno::INTR) => {}
             Err(error) => return Err(error),
         }
     }
     Ok(())
-}
-
-fn rename_new(parent: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
-    rename_between(parent, from, parent, to)
 }
 
 pub(super) fn rename_between(

@@ -144,7 +144,7 @@ impl<S: ArtifactSource> ArtifactFinder<S> {
             .manifest
             .layers
             .iter()
-            .all(|layer| self.store.has(layer));
+            .all(|layer| self.store.has_whole(layer));
         if !is_whole {
             return Ok(None);
         }

@@ -163,7 +163,8 @@ impl RegistryClient {
         progress: &dyn ProgressListener,
     ) -> Result<(), PackError> {
         let (digest, total) = (blob.digest, blob.size);
-        if store.has(blob) {
+        let (local, wanted) = (Arc::clone(store), blob.clone());
+        if blocking(move || Ok(local.has_whole(&wanted))).await? {
             progress.event(TransferEvent::AlreadyThere { digest, total });
             return Ok(());
         }

@@ -8,7 +8,7 @@ use crate::progress::{ProgressListener, TransferEvent};
 use crate::pull::blocking;
 use crate::registry::{RegistryClient, header};
 use bytes::Bytes;
-use chitin_pack::artifact::{Descriptor, Manifest, verify_blob};
+use chitin_pack::artifact::{Descriptor, Manifest};
 use chitin_pack::compat::OCI_MANIFEST;
 use chitin_pack::reference::{DEFAULT_TAG, Reference};
 use chitin_pack::store::Store;
@@ -60,11 +60,15 @@ impl RegistryClient {
         let (local, name) = (Arc::clone(store), *digest);
         let bytes = blocking(move || local.manifest_bytes(&name)).await?;
         let list = blobs_of(&bytes)?;
-        if let Some(missing) = list.blobs.iter().find(|blob| !store.has(blob)) {
-            let message = format!("the blob {} is not in the store", missing.digest);
-            return Err(PackError::new(ErrorClass::MissingBlob, message)
-                .hint("the artifact is not complete; build or pull it again"));
-        }
+        let (local, needed) = (Arc::clone(store), list.blobs.clone());
+        blocking(
+            move || match needed.iter().find(|blob| !local.has_whole(blob)) {
+                // A damaged blob is found here, where it can be told from a registry's mistake.
+                Some(blob) => Err(local.not_whole(blob)),
+                None => Ok(()),
+            },
+        )
+        .await?;
         let of_store = list
             .blobs
             .iter()
@@ -128,11 +132,6 @@ impl RegistryClient {
         if is_there {
             progress.event(TransferEvent::AlreadyThere { digest, total });
             return Ok(());
-        }
-        if let Content::Stored(store) = &content {
-            // A damaged blob is found here, where it can be told from a registry's mistake.
-            let (store, blob) = (Arc::clone(store), blob.clone());
-            blocking(move || verify_blob(store.as_ref(), &blob)).await?;
         }
         self.upload(endpoint, repository, blob, &content, progress)
             .await?;

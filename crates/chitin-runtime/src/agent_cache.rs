@@ -1,9 +1,12 @@
 //! Makes the agents of a gateway from this machine's configuration. Everything that costs something is made when a message
-//! first needs it, and kept.
+//! first needs it, kept as long as it is used, and let go when it rests.
+
+mod resting;
 
 use crate::approvals::{AgentApproval, approvals, revoke_approval};
 use crate::context::Caller;
 use crate::context::report::ContextReport;
+use crate::contracts;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::factory::{AgentFactory, AgentTemplate, ModelSelection};
 use crate::host::Host;
@@ -21,15 +24,16 @@ use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
 use chitin_protocol::settings::SubagentSettings;
-use chitin_store::SessionStore;
+use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::Approver;
 use chitin_tools::policy::SenderKind;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use resting::{Kept, RestingLimits, Use};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// How many variants of agents are kept. When there are more, all are made anew.
 const MOST_KINDS: usize = 256;
@@ -49,14 +53,24 @@ pub struct ServeHost {
     default: Option<AgentId>,
     /// The workspaces that some agent's sessions may begin others in.
     spawn_workspaces: Vec<String>,
-    /// By the agent, and the workspace where that is not the agent's own.
-    caches: Mutex<HashMap<CacheKey, Arc<AgentCache>>>,
+    limits: RestingLimits,
+    shared: Mutex<SharedConfiguration>,
+    kept: Mutex<Kept>,
+    /// The stores of agents that nobody else keeps, as long as somebody uses them.
+    stores: Mutex<HashMap<String, Weak<FileStore>>>,
     /// Where plugins are named. Held while a change is taken over, so that no turn begins with half of it.
     followed: tokio::sync::Mutex<FollowedConfig>,
 }
 
 /// An agent, and the workspace where that is not its own.
 type CacheKey = (String, Option<PathBuf>);
+
+/// What all agents are made of: the configuration as it was at the start, with the plugins of now.
+struct SharedConfiguration {
+    configuration: Arc<Configuration>,
+    /// What says by now which context engine an agent has, once that was written anew.
+    engines: Option<Layers>,
+}
 
 /// What the turns of one agent share.
 pub struct AgentCache {
@@ -135,7 +149,13 @@ impl ServeHost {
             agents: found,
             default,
             spawn_workspaces: spawn_workspaces(host, configuration),
-            caches: Mutex::default(),
+            limits: RestingLimits::of(&configuration.server),
+            shared: Mutex::new(SharedConfiguration {
+                configuration: Arc::new(configuration.clone()),
+                engines: None,
+            }),
+            kept: Mutex::default(),
+            stores: Mutex::default(),
             followed: tokio::sync::Mutex::default(),
         })
     }
@@ -175,7 +195,7 @@ impl ServeHost {
 
     /// Returns what the turns of an agent share.
     pub fn cache(&self, agent_id: &str) -> Result<Arc<AgentCache>, HostError> {
-        self.cache_in(agent_id, None)
+        self.cache_in(agent_id, None, Use::Look)
     }
 
     /// Returns what the turns of an agent share in a workspace that need not be its own. Its sessions are the agent's either way.
@@ -183,15 +203,16 @@ impl ServeHost {
         &self,
         agent_id: &str,
         workspace: Option<&Path>,
+        how: Use,
     ) -> Result<Arc<AgentCache>, HostError> {
         let usual = match workspace {
-            Some(_) => Some(self.cache(agent_id)?),
+            Some(_) => Some(self.cache_in(agent_id, None, how)?),
             None => None,
         };
-        let mut caches = self.locked();
+        let mut kept = self.locked();
         let key = (agent_id.to_owned(), workspace.map(Path::to_path_buf));
-        if let Some(cache) = caches.get(&key) {
-            return Ok(Arc::clone(cache));
+        if let Some(cache) = kept.get(&key, how) {
+            return Ok(cache);
         }
         let is_default = self
             .default
@@ -211,7 +232,12 @@ impl ServeHost {
             contract: self.target.contract.clone(),
         };
 
-        let setup = Setup::find(&self.host, &target, &Notes::none()).map(|setup| {
+        let (configuration, engines) = {
+            let shared = lock(&self.shared);
+            (Arc::clone(&shared.configuration), shared.engines.clone())
+        };
+        let setup = Setup::find_in(configuration, &self.host, &target, &Notes::none());
+        let setup = setup.map(|setup| {
             // What the configuration says was told at the start; what becomes of plugins is told when it happens.
             setup.with_lasting_plugins(&self.host, &self.notes)
         });
@@ -220,14 +246,53 @@ impl ServeHost {
         let mut factory = factory.map_err(|error| said(&error))?;
         if let Some(usual) = usual {
             factory.for_agent_of(&usual.factory);
+        } else if let Some(store) = self.used_store(agent_id) {
+            factory.store = store;
         }
+        if let Some(remains) = kept.remains(&key) {
+            factory.take_up(remains);
+        }
+        if let Some(engines) = engines {
+            let settings = engines.settings(Some(&factory.setup.agent));
+            factory.context_engine = settings.context_engine;
+        }
+        lock(&self.stores).insert(agent_id.to_owned(), Arc::downgrade(&factory.store));
         let cache = Arc::new(AgentCache {
             factory,
             templates: Arc::default(),
             variants: Mutex::default(),
         });
-        caches.insert(key, Arc::clone(&cache));
+        kept.put(key, Arc::clone(&cache), how);
+        let gone = kept.let_go(&self.limits);
+        drop(kept);
+        // What ends with it, such as processes, nobody waits for with the lock.
+        drop(gone);
         Ok(cache)
+    }
+
+    fn used_store(&self, agent_id: &str) -> Option<Arc<FileStore>> {
+        lock(&self.stores).get(agent_id)?.upgrade()
+    }
+
+    /// Lets go of agents that rest: their models, tools, memory, MCP servers and open files. A message brings them back.
+    pub fn let_go(&self) {
+        let gone = self.locked().let_go(&self.limits);
+        drop(gone);
+        lock(&self.stores).retain(|_, store| store.strong_count() > 0);
+    }
+
+    /// Lets go of agents that rest, again and again, as long as the host is there. A runtime must be running.
+    pub(crate) fn let_go_in_time(self: &Arc<Self>) {
+        let host = Arc::downgrade(self);
+        let every = self.limits.look_every();
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(every).await;
+                let Some(host) = host.upgrade() else { return };
+                // Processes end with some of them.
+                let _ = tokio::task::spawn_blocking(move || host.let_go()).await;
+            }
+        });
     }
 
     /// Takes over what `chitin.json5` says by now of plugins and of the context engine. Plugins that did not change keep their
@@ -250,7 +315,15 @@ impl ServeHost {
             layers = layers.with_chitin(own);
         }
         let plugins = Arc::new(own.map(|own| own.config.plugins).unwrap_or_default());
-        for (key, cache) in self.known() {
+        {
+            let mut shared = lock(&self.shared);
+            let mut configuration = (*shared.configuration).clone();
+            configuration.plugins = (*plugins).clone();
+            shared.configuration = Arc::new(configuration);
+            shared.engines = Some(layers.clone());
+        }
+        let known = self.locked().known();
+        for (key, cache) in known {
             let factory = &cache.factory;
             let (set, plugins) = (Arc::clone(&factory.plugins), Arc::clone(&plugins));
             // It waits for processes to end.
@@ -279,25 +352,18 @@ impl ServeHost {
                 templates: Arc::clone(&cache.templates),
                 variants: Mutex::default(),
             };
-            self.locked().insert(key, Arc::new(renewed));
+            self.locked().put(key, Arc::new(renewed), Use::Look);
         }
     }
 
-    fn known(&self) -> Vec<(CacheKey, Arc<AgentCache>)> {
-        let known = self.locked();
-        let known = known
-            .iter()
-            .map(|(key, cache)| (key.clone(), Arc::clone(cache)));
-        known.collect()
-    }
-
-    fn locked(&self) -> MutexGuard<'_, HashMap<CacheKey, Arc<AgentCache>>> {
-        self.caches.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, Kept> {
+        lock(&self.kept)
     }
 
     async fn make(&self, ask: &AgentAsk<'_>) -> Result<Arc<Agent>, HostError> {
         self.follow_plugins().await;
-        let cache = blocking(|| self.cache_in(ask.agent_id, ask.workspace.as_deref()))?;
+        let workspace = ask.workspace.as_deref();
+        let cache = blocking(|| self.cache_in(ask.agent_id, workspace, Use::Turn))?;
         let contract = cache.factory.setup.contract();
         let model = ask.model.map(str::to_owned).or_else(|| self.model.clone());
         let variant = AgentVariant {
@@ -342,7 +408,24 @@ impl ServeHost {
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl AgentCache {
+    /// Tells whether a turn holds one of its agents, or a command of one runs in the background. Whoever holds the cache itself is not
+    /// seen here.
+    fn is_used(&self) -> bool {
+        let Ok(templates) = self.templates.try_lock() else {
+            return true;
+        };
+        let variants = lock(&self.variants);
+        variants.values().any(|agent| Arc::strong_count(agent) > 1)
+            || templates
+                .values()
+                .any(|template| Arc::strong_count(template) > 1 || template.tools.has_jobs())
+    }
+
     /// Forgets agents that lack the tools of an MCP server which can be reached by now.
     async fn refresh(&self, model: Option<&String>, notes: &Notes) {
         let Some(template) = self
@@ -397,8 +480,27 @@ impl AgentHost for ServeHost {
     }
 
     fn store(&self, agent_id: &str) -> Result<Arc<dyn SessionStore>, HostError> {
-        let cache = self.cache(agent_id)?;
-        Ok(Arc::clone(&cache.factory.store) as Arc<dyn SessionStore>)
+        // Lists ask for the stores of all agents: none is made for that.
+        let known = self.locked().look(&(agent_id.to_owned(), None));
+        if let Some(cache) = known {
+            return Ok(Arc::clone(&cache.factory.store) as _);
+        }
+        let state = chitin_home(&self.host).ok_or_else(|| HostError::new("There is no home."))?;
+        let id = AgentId::normalize(agent_id);
+        let configuration = Arc::clone(&lock(&self.shared).configuration);
+        let contract = match configuration.layers.settings(Some(&id)).contract {
+            Some(name) => contracts::find_named_by(&name, ErrorKind::Config),
+            None => Ok(configuration.contract),
+        };
+        let rules = &contract.map_err(|error| said(&error))?.runtime.transcript;
+        let mut stores = lock(&self.stores);
+        if let Some(store) = stores.get(agent_id).and_then(Weak::upgrade) {
+            return Ok(store);
+        }
+        let directory = FileStore::directory_of(&state, agent_id);
+        let store = Arc::new(FileStore::new(directory, rules, RandomIds));
+        stores.insert(agent_id.to_owned(), Arc::downgrade(&store));
+        Ok(store)
     }
 
     fn agent<'a>(&'a self, ask: AgentAsk<'a>) -> BoxFuture<'a, Result<Arc<Agent>, HostError>> {
@@ -406,12 +508,9 @@ impl AgentHost for ServeHost {
     }
 
     fn subagents(&self, agent_id: &str) -> SubagentSettings {
-        let Ok(cache) = self.cache(agent_id) else {
-            return SubagentSettings::default();
-        };
-        let setup = &cache.factory.setup;
-        let layers = &setup.configuration.layers;
-        let mut settings = layers.settings(Some(&setup.agent)).subagents;
+        let configuration = Arc::clone(&lock(&self.shared).configuration);
+        let id = AgentId::normalize(agent_id);
+        let mut settings = configuration.layers.settings(Some(&id)).subagents;
         settings.workspaces = absolute(&self.host, settings.workspaces);
         settings
     }

@@ -37,7 +37,7 @@ use chitin_workspace::load::read_policy;
 use jiff::tz::TimeZone;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// How long to wait for a session that another process has open, in seconds, when nobody says.
 const LOCK_WAIT: u32 = 30;
@@ -91,6 +91,14 @@ pub struct AgentFactory {
     pub channels: Arc<[ChannelFilter]>,
 }
 
+/// What an agent has in memory alone and does not forget while it is let go: how often rules were used, and what was allowed for a
+/// session. Two stores of one agent would not know of each other's sessions, so one that somebody holds is used again.
+pub(crate) struct AgentRemains {
+    store: Weak<FileStore>,
+    guard: Arc<AllGuards>,
+    approvals: RememberedApprovals,
+}
+
 /// What turns of an agent with the same models share.
 pub struct AgentTemplate {
     /// The models.
@@ -141,6 +149,24 @@ impl AgentFactory {
             engines: Vec::new(),
             tools: Vec::new(),
         })
+    }
+
+    /// Returns what outlasts the factory.
+    pub(crate) fn remains(&self) -> AgentRemains {
+        AgentRemains {
+            store: Arc::downgrade(&self.store),
+            guard: Arc::clone(&self.guard),
+            approvals: self.approvals.clone(),
+        }
+    }
+
+    /// Goes on where an earlier factory of the same agent was let go.
+    pub(crate) fn take_up(&mut self, remains: &AgentRemains) {
+        if let Some(store) = remains.store.upgrade() {
+            self.store = store;
+        }
+        self.guard = Arc::clone(&remains.guard);
+        self.approvals = remains.approvals.clone();
     }
 
     /// Works for an agent whose own workspace is another one: sessions are the same, and the rules of both hold.

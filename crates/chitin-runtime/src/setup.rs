@@ -101,8 +101,8 @@ pub(crate) const NO_DIRECTORY: &str = "There is no such directory.";
 /// A workspace, found.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The configuration.
-    pub configuration: Configuration,
+    /// The configuration, shared by all agents of a server.
+    pub configuration: Arc<Configuration>,
     /// The agent.
     pub agent: AgentId,
     /// Why the agent has its id.
@@ -238,7 +238,17 @@ impl Configuration {
 impl Setup {
     /// Finds the workspace that the user means.
     pub fn find(host: &Host, target: &AgentTarget, notes: &Notes) -> Result<Self, RuntimeError> {
-        let mut configuration = Configuration::read(host, target.contract.as_deref(), notes)?;
+        let configuration = Configuration::read(host, target.contract.as_deref(), notes)?;
+        Self::find_in(Arc::new(configuration), host, target, notes)
+    }
+
+    /// Finds it in a configuration that was read.
+    pub(crate) fn find_in(
+        mut configuration: Arc<Configuration>,
+        host: &Host,
+        target: &AgentTarget,
+        notes: &Notes,
+    ) -> Result<Self, RuntimeError> {
         let agent = target.agent.as_deref().map(AgentId::normalize);
         let (agent, directory, identity) = match (agent, &target.directory) {
             (agent, Some(given)) => {
@@ -261,7 +271,8 @@ impl Setup {
             .as_deref()
             .filter(|name| *name != configuration.contract.name)
         {
-            configuration.contract = contracts::find_named_by(name, ErrorKind::Config)?;
+            let contract = contracts::find_named_by(name, ErrorKind::Config)?;
+            Arc::make_mut(&mut configuration).contract = contract;
         }
         let said = settings.with.iter().map(Path::new);
         let with = target.with.iter().map(PathBuf::as_path).chain(said);
@@ -452,7 +463,7 @@ impl Setup {
     }
 
     /// Returns the contract that holds.
-    pub const fn contract(&self) -> &'static Contract {
+    pub fn contract(&self) -> &'static Contract {
         self.configuration.contract
     }
 }

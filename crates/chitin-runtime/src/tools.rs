@@ -40,6 +40,8 @@ use std::sync::Arc;
 pub struct Tools {
     offers: Vec<ToolOffer>,
     mcp: Option<Arc<McpToolset>>,
+    /// What runs in the background.
+    jobs: Option<Arc<Jobs>>,
 }
 
 /// Who wants to use tools.
@@ -100,6 +102,11 @@ impl Tools {
             tool: Arc::clone(tool),
         }));
         self
+    }
+
+    /// Tells whether a command runs in the background, or ended lately.
+    pub(crate) fn has_jobs(&self) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| !jobs.is_empty())
     }
 
     /// Tries MCP servers again that could not be reached; tells whether there are other tools now.
@@ -187,15 +194,17 @@ impl ToolBuilder<'_> {
         offers.extend(remembering.into_iter().map(ToolOffer::Own));
         let sandbox = self.sandbox()?;
         let gate = self.gate();
-        let mut mcp = None;
+        let (mut mcp, mut jobs) = (None, None);
         if let Some(sandbox) = &sandbox {
-            offers.extend(self.commands(sandbox, &gate));
+            let running = Arc::new(Jobs::new(self.own.exec.jobs));
+            offers.extend(self.commands(sandbox, &gate, &running));
+            jobs = Some(running);
             mcp = Some(Arc::new(self.servers(sandbox).await?));
         }
         let fetch =
             WebFetchTool::from_settings(self.own.tools.web_fetch.as_ref(), self.host.trust());
         offers.extend(fetch.map(|tool| ToolOffer::Own(Arc::new(tool))));
-        Ok(Tools { offers, mcp })
+        Ok(Tools { offers, mcp, jobs })
     }
 
     /// Makes the sandbox of commands and tool servers; none in a program that has no helper for it.
@@ -219,20 +228,27 @@ impl ToolBuilder<'_> {
     }
 
     /// Makes the tools that run commands, in the sandbox that the machine offers.
-    fn commands(&self, sandbox: &Arc<Sandbox>, gate: &Arc<Gate>) -> Vec<ToolOffer> {
+    fn commands(
+        &self,
+        sandbox: &Arc<Sandbox>,
+        gate: &Arc<Gate>,
+        jobs: &Arc<Jobs>,
+    ) -> Vec<ToolOffer> {
         let settings = &self.own.exec;
-        let jobs = Arc::new(Jobs::new(settings.jobs));
         let exec = ExecTool::new(
             Arc::clone(sandbox),
             Arc::clone(gate),
-            Some(Arc::clone(&jobs)),
+            Some(Arc::clone(jobs)),
             self.redact(),
             ExecLimits::from_settings(settings),
         )
         .with_undo(undo_covers(self.host, self.setup));
         vec![
             ToolOffer::Own(Arc::new(exec)),
-            ToolOffer::Own(Arc::new(ProcessTool::new(jobs, Arc::clone(gate)))),
+            ToolOffer::Own(Arc::new(ProcessTool::new(
+                Arc::clone(jobs),
+                Arc::clone(gate),
+            ))),
         ]
     }
 

@@ -2,4 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod guard;
+mod leftovers;
 mod scratch;

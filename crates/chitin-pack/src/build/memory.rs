@@ -223,7 +223,7 @@ impl<'b> Layers<'b> {
         let holds = found.sources == sources
             && files.iter().all(proven)
             && size <= self.options.limit(kind)
-            && self.store.has(&descriptor);
+            && self.store.has_whole(&descriptor);
         holds.then(|| {
             let layer = BuiltLayer {
                 kind,

@@ -1,40 +1,39 @@
 //! Blobs on their way into the store.
 
-use super::{Adding, BLOBS, blob_path, unwritable};
+use super::{Adding, BLOBS, Store, blob_path, unwritable};
 use crate::artifact::Descriptor;
 use crate::digest::{Digest, Hashing};
 use crate::error::PackError;
-use chitin_guard::{NewFile, Root};
+use chitin_guard::NewFile;
 use std::io::{self, Write};
 use std::path::Path;
 
 /// A blob that is being written. Dropped, it was never there.
 #[derive(Debug)]
 pub struct BlobWriter<'s> {
-    root: &'s Root,
+    store: &'s Store,
     /// Whoever sweeps must not take a file for abandoned that is being written.
     _adding: Adding,
     out: Hashing<NewFile>,
 }
 
 impl<'s> BlobWriter<'s> {
-    pub(super) fn new(root: &'s Root, adding: Adding) -> Result<Self, PackError> {
-        let file = root
+    pub(super) fn new(store: &'s Store, adding: Adding) -> Result<Self, PackError> {
+        let file = store
+            .root
             .begin_file(Path::new(BLOBS), 0o644)
             .map_err(unwritable)?;
         Ok(Self {
-            root,
+            store,
             _adding: adding,
             out: Hashing::new(file),
         })
     }
 
-    /// Gives the blob its name; returns its digest and size. A blob that is there already is the same one.
+    /// Gives the blob its name; returns its digest and size. What stands under the name gives way: it is the same, or damaged.
     pub fn keep(self) -> Result<(Digest, u64), PackError> {
         let (file, digest, size) = self.out.finish();
-        self.root
-            .keep_file(file, &blob_path(&digest))
-            .map_err(unwritable)?;
+        keep(self.store, file, digest)?;
         Ok((digest, size))
     }
 
@@ -42,11 +41,18 @@ impl<'s> BlobWriter<'s> {
     pub fn keep_as(self, expected: &Descriptor) -> Result<(), PackError> {
         let (file, digest, size) = self.out.finish();
         crate::artifact::compare(expected, digest, size)?;
-        self.root
-            .keep_file(file, &blob_path(&digest))
-            .map_err(unwritable)?;
-        Ok(())
+        keep(self.store, file, digest)
     }
+}
+
+/// Gives a file the name of a blob whose bytes it holds.
+pub(super) fn keep(store: &Store, file: NewFile, digest: Digest) -> Result<(), PackError> {
+    store
+        .root
+        .keep_file_over(file, &blob_path(&digest))
+        .map_err(unwritable)?;
+    store.saw_whole(digest);
+    Ok(())
 }
 
 impl Write for BlobWriter<'_> {

@@ -42,7 +42,7 @@ impl Store {
     fn copy_blobs(&self, artifact: &Artifact) -> Result<(), PackError> {
         let of_layers = artifact.manifest.layers.iter();
         for descriptor in of_layers.chain([&artifact.manifest.config]) {
-            if self.has(descriptor) || descriptor.media_type == crate::compat::OCI_EMPTY {
+            if self.has_whole(descriptor) || descriptor.media_type == crate::compat::OCI_EMPTY {
                 continue;
             }
             let mut source = artifact.blobs().open(&descriptor.digest)?;

@@ -257,7 +257,8 @@ impl<'t> Fresh<'t> {
     /// Removes what was written so far.
     fn discard(&self) -> Result<(), PackError> {
         for directory in [Path::new(BLOBS), Path::new("")] {
-            let names = self.root.list(directory, &LinkPolicy::Refuse, usize::MAX);
+            let root = &self.root;
+            let names = root.list_with_leftovers(directory, &LinkPolicy::Refuse, usize::MAX);
             for entry in names.map_err(unreadable)? {
                 if entry.kind != DirectoryEntryKind::Directory {
                     let path = directory.join(entry.name);

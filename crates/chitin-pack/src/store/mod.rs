@@ -9,7 +9,8 @@
 //! oci/packs/…             notes that let a build of unchanged files skip reading them
 //! ```
 //!
-//! A blob gets its name when it is whole and on the disk, so whatever stands under a name was right when it was put there.
+//! A blob gets its name when it is whole and on the disk, so whatever stands under a name was right when it was put there. What
+//! became of it since is another matter: whoever builds on a blob asks for a whole one, and one that was damaged is replaced.
 
 mod added;
 mod archive_file;
@@ -24,6 +25,7 @@ mod partial;
 mod record;
 mod referrers;
 mod sweep;
+mod whole;
 
 pub use archive_file::ArchiveFile;
 pub use blob::BlobWriter;
@@ -45,6 +47,7 @@ use chitin_guard::{
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use whole::SeenWhole;
 
 const BLOBS: &str = "blobs/sha256";
 const LOCK: &str = "lock";
@@ -56,6 +59,7 @@ const MOMENT: std::time::Duration = std::time::Duration::from_millis(10);
 #[derive(Debug)]
 pub struct Store {
     root: Root,
+    seen_whole: SeenWhole,
 }
 
 /// Keeps others from removing blobs as long as it lives.
@@ -77,13 +81,18 @@ impl Store {
             .map_err(unwritable)?;
         root.write_new(Path::new(layout::MARKER), layout::MARKER_TEXT)
             .map_err(unwritable)?;
-        Ok(Self { root })
+        Ok(Self::at(root))
+    }
+
+    fn at(root: Root) -> Self {
+        let seen_whole = SeenWhole::default();
+        Self { root, seen_whole }
     }
 
     /// Opens a store to read it; `None` when there is none yet.
     pub fn open(directory: &Path) -> Result<Option<Self>, PackError> {
         match Root::open(directory) {
-            Ok(root) => Ok(Some(Self { root })),
+            Ok(root) => Ok(Some(Self::at(root))),
             Err(error) if error.is_missing() => Ok(None),
             Err(error) => Err(unreadable(error)),
         }
@@ -121,13 +130,13 @@ impl Store {
 
     /// Begins a blob that is written piece by piece.
     pub fn begin_blob(&self) -> Result<BlobWriter<'_>, PackError> {
-        BlobWriter::new(&self.root, self.adding()?)
+        BlobWriter::new(self, self.adding()?)
     }
 
     /// Puts a blob.
     pub fn put(&self, media_type: &str, bytes: &[u8]) -> Result<Descriptor, PackError> {
         let descriptor = Descriptor::of(media_type, bytes);
-        if !self.has(&descriptor) {
+        if !self.has_whole(&descriptor) {
             let mut blob = self.begin_blob()?;
             std::io::Write::write_all(&mut blob, bytes).map_err(|error| {
                 PackError::new(ErrorClass::Io, "a blob cannot be written").caused_by(error)
@@ -137,7 +146,8 @@ impl Store {
         Ok(descriptor)
     }
 
-    /// Tells whether a blob is there with the right size. Its bytes were checked when it was put there.
+    /// Tells whether a blob is there with the right size. Its bytes were checked when it was put there; [`Store::has_whole`] checks
+    /// them again.
     pub fn has(&self, descriptor: &Descriptor) -> bool {
         self.root
             .open_reader(&blob_path(&descriptor.digest), &BLOB_POLICY)
@@ -164,7 +174,8 @@ impl Store {
             Ok(bytes)
         } else {
             let message = format!("the manifest {digest} is not what its name says");
-            Err(PackError::new(ErrorClass::DigestMismatch, message))
+            Err(PackError::new(ErrorClass::DigestMismatch, message)
+                .hint("the store is damaged; pack or pull the artifact again"))
         }
     }
 
@@ -182,9 +193,8 @@ impl Store {
         }
         let of_layers = manifest.layers.iter();
         for needed in of_layers.chain([&manifest.config]) {
-            if needed.media_type != crate::compat::OCI_EMPTY && !self.has(needed) {
-                let message = format!("the blob {} is not in the store", needed.digest);
-                return Err(PackError::new(ErrorClass::MissingBlob, message));
+            if needed.media_type != crate::compat::OCI_EMPTY && !self.has_whole(needed) {
+                return Err(self.not_whole(needed));
             }
         }
         let mut descriptor = self.put(OCI_MANIFEST, bytes)?;

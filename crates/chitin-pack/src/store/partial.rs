@@ -1,6 +1,6 @@
 //! Blobs that come in over several tries: what was received stays under `partial/` until the rest is there.
 
-use super::{BLOB_POLICY, Store, blob_path, unreadable, unwritable};
+use super::{BLOB_POLICY, Store, blob, blob_path, unreadable, unwritable};
 use crate::artifact::Descriptor;
 use crate::digest::{Digest, Hashing};
 use crate::error::{ErrorClass, PackError};
@@ -127,13 +127,16 @@ impl PartialBlob {
             );
             return Err(PackError::new(ErrorClass::DigestMismatch, message));
         }
-        let path = blob_path(&digest);
-        let root = &self.store.root;
+        let store = &self.store;
         match self.place {
-            Place::Shared(growing) => root.keep_grown(&growing, &path),
-            Place::Private(new) => root.keep_file(new, &path).map(|_| ()),
+            Place::Shared(growing) => {
+                let kept = store.root.keep_grown(&growing, &blob_path(&digest));
+                kept.map_err(unwritable)?;
+                store.saw_whole(digest);
+                Ok(())
+            }
+            Place::Private(new) => blob::keep(store, new, digest),
         }
-        .map_err(unwritable)
     }
 
     /// Throws away what is there.

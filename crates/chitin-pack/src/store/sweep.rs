@@ -217,7 +217,8 @@ impl Store {
             strange: Vec::new(),
         };
         let list = |directory: &Path| {
-            let names = self.root.list(directory, &LinkPolicy::Refuse, MAX_FILES);
+            let root = &self.root;
+            let names = root.list_with_leftovers(directory, &LinkPolicy::Refuse, MAX_FILES);
             names.map_err(unreadable)
         };
         for entry in list(Path::new(BLOBS))? {
@@ -227,7 +228,7 @@ impl Store {
                 files.strange.push(path);
             } else if let Some(digest) = Digest::from_hex(&name) {
                 files.blobs.insert(digest, self.size(&path));
-            } else if name.starts_with('.') && name.ends_with(".tmp") {
+            } else if is_leftover(&name) {
                 let size = self.size(&path);
                 files.unfinished.push((path, size));
             } else {
@@ -244,8 +245,7 @@ impl Store {
         }
         for entry in list(Path::new(""))? {
             let name = entry.name.to_string_lossy();
-            let is_index = name.starts_with(".index.json.") && name.ends_with(".tmp");
-            if entry.kind == DirectoryEntryKind::File && is_index {
+            if entry.kind == DirectoryEntryKind::File && is_leftover(&name) {
                 let path = PathBuf::from(&entry.name);
                 let size = self.size(&path);
                 files.unfinished.push((path, size));
@@ -258,6 +258,11 @@ impl Store {
         let end = self.root.walk(path, &LinkPolicy::Refuse);
         end.map_or(0, |end| end.fingerprint.size)
     }
+}
+
+/// Knows what a write leaves that was killed, also under the names that older versions gave.
+fn is_leftover(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(".tmp")
 }
 
 fn digest_in(descriptor: &Value) -> Option<Digest> {

@@ -120,10 +120,19 @@ fn fill(store: &Store) {
     say(&format!("kept {kept}"));
 }
 
+/// Tells whether the file system knows files without names.
+fn writes_without_names(directory: &Path) -> bool {
+    let root = chitin_guard::Root::open(directory).unwrap();
+    let names = || std::fs::read_dir(directory).unwrap().count();
+    let before = names();
+    let _new = root.begin_file(Path::new(""), 0o600).unwrap();
+    names() == before
+}
+
 #[test]
 fn a_process_killed_at_any_moment_leaves_a_store_that_is_whole() {
     let directory = TempDir::new().unwrap();
-    let mut unfinished = 0;
+    let (mut unfinished, mut cut_off) = (0, 0);
     for round in 0_u64..200 {
         let mut child = command("churn", directory.path(), &[]).spawn().unwrap();
         assert!(begun(&mut child));
@@ -134,7 +143,9 @@ fn a_process_killed_at_any_moment_leaves_a_store_that_is_whole() {
         let store = store_at(directory.path());
         let found = store.check(StoreRepair::Report).unwrap();
         assert!(found.is_clean(), "round {round}: {found:?}");
-        unfinished += usize::from(store.sweep(Sweep::Rehearse).unwrap().unfinished > 0);
+        let rehearsed = store.sweep(Sweep::Rehearse).unwrap();
+        unfinished += rehearsed.unfinished;
+        cut_off += usize::from(!rehearsed.removed.is_empty());
         if round % 10 == 0 {
             store.sweep(Sweep::Remove).unwrap();
             let again = store.sweep(Sweep::Rehearse).unwrap();
@@ -148,7 +159,11 @@ fn a_process_killed_at_any_moment_leaves_a_store_that_is_whole() {
                 .unwrap();
         }
     }
-    assert!(unfinished > 0, "nobody was killed in the middle of a write");
+    assert!(cut_off > 0, "nobody was killed in the middle of a pack");
+    // What is being written has no name, but for the moment in which it replaces another file.
+    if writes_without_names(directory.path()) {
+        assert!(unfinished < 20, "{unfinished} unfinished files");
+    }
 }
 
 #[test]

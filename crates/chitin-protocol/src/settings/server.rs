@@ -46,6 +46,12 @@ pub struct ServeSettings {
     /// How long a tool waits for the owner's permission, in seconds; left out, 600. Then it is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_seconds: Option<u32>,
+    /// How long an agent rests before it is let go until its next message, in seconds; left out, 600.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_agent_seconds: Option<u32>,
+    /// How many agents that rest are kept; left out, 64. The others are let go, first those that rest longest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_agents: Option<u32>,
     /// A directory that is a surface: files in, files out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<String>,

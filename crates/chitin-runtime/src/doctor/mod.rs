@@ -1,15 +1,30 @@
-//! Whether everything is there that an agent needs to run here. Nothing is changed, but for secrets in recordings if that is asked for.
+//! Whether everything is there that an agent needs to run here. Nothing is changed unless that is asked for: secrets in recordings and
+//! files that killed processes left.
 
+mod leftovers;
 mod machine;
 mod network;
 mod recordings;
 
-pub use recordings::FoundSecrets;
+pub(crate) use leftovers::clear;
 
 use crate::error::RuntimeError;
 use crate::{Host, Setup};
 use serde::Serialize;
-use std::path::Path;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// So many files are named.
+const MOST_NAMED: usize = 5;
+
+/// What is done about what is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DoctorFix {
+    /// It is said.
+    Nothing,
+    /// Secrets are taken out of recordings, and what killed processes left is removed.
+    All,
+}
 
 /// Looks for what would keep an agent from running here: configuration, permissions, port, sandbox; then, unless `offline`, the model's
 /// provider and the chat channels, which are only asked whether they are there and know us.
@@ -19,10 +34,11 @@ pub async fn diagnose(
     state: &Path,
     model: Option<&str>,
     offline: bool,
-    found: FoundSecrets,
+    fix: DoctorFix,
 ) -> Vec<DoctorCheck> {
     let mut checks = machine::look(host, setup, state);
-    checks.extend(recordings::look(host, state, found));
+    checks.extend(recordings::look(host, state, fix));
+    checks.extend(leftovers::look(&[state, &setup.directory], fix));
     checks.extend(network::look(host, setup, state, model, offline).await);
     checks
 }
@@ -88,4 +104,15 @@ impl DoctorCheck {
         let hint = error.hints().first().cloned();
         Self::new(area, DoctorVerdict::Wrong, error.with_causes(), hint)
     }
+}
+
+/// Names some files.
+fn named(files: &[PathBuf]) -> String {
+    let shown = files.iter().take(MOST_NAMED);
+    let shown: Vec<String> = shown.map(|file| format!("`{}`", file.display())).collect();
+    let mut text = shown.join(", ");
+    if files.len() > MOST_NAMED {
+        let _ = write!(text, " and {} more", files.len() - MOST_NAMED);
+    }
+    text
 }

@@ -1,14 +1,13 @@
 //! Secrets in what older versions recorded below Chitin's home: results of tools in transcripts, recorded turns, logs. They are found, and
 //! taken out if that is asked for. Nothing else is looked at, and nothing of OpenClaw's.
 
-use super::DoctorCheck;
+use super::{DoctorCheck, DoctorFix, named};
 use crate::Host;
 use chitin_guard::{
     ClaimKind, DirectoryEntryKind, Expected, LinkPolicy, ReadPolicy, Root, commit_all,
 };
 use chitin_tools::redact::Redactor;
 use serde_json::Value;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 const AREA: &str = "recordings";
@@ -18,19 +17,8 @@ const MOST_BYTES: u64 = 256 * 1024 * 1024;
 const MOST_NAMES: usize = 100_000;
 /// Logs are in directories no deeper than this.
 const MOST_DEPTH: usize = 4;
-/// So many files are named.
-const MOST_NAMED: usize = 5;
 /// What a recorded turn's file ends with, where it lies beside transcripts.
 const TRAJECTORY_ENDING: &str = ".trajectory.jsonl";
-
-/// What becomes of secrets that are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FoundSecrets {
-    /// They are counted.
-    Counted,
-    /// They are taken out.
-    TakenOut,
-}
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,17 +40,17 @@ struct Tally {
 }
 
 /// Looks for secrets in recordings, and takes them out if asked to.
-pub(super) fn look(host: &Host, state: &Path, found: FoundSecrets) -> Vec<DoctorCheck> {
+pub(super) fn look(host: &Host, state: &Path, fix: DoctorFix) -> Vec<DoctorCheck> {
     let Ok(home) = Root::open(state) else {
         return Vec::new();
     };
     let mut tally = Tally::default();
     for (path, kind) in recordings(&home) {
-        if let Err(why) = look_at(&home, &path, kind, &host.secrets, found, &mut tally) {
+        if let Err(why) = look_at(&home, &path, kind, &host.secrets, fix, &mut tally) {
             tally.failed.push(format!("`{}`: {why}", path.display()));
         }
     }
-    tally.checks(found)
+    tally.checks(fix)
 }
 
 /// Lists the files that may hold recorded secrets.
@@ -119,13 +107,13 @@ fn look_at(
     path: &Path,
     kind: FileKind,
     secrets: &Redactor,
-    found: FoundSecrets,
+    fix: DoctorFix,
     tally: &mut Tally,
 ) -> Result<(), String> {
     // The lock with which a running session keeps its transcript, and a log its lines. Whoever waits for it finds the new file.
-    let lock = match found {
-        FoundSecrets::Counted => None,
-        FoundSecrets::TakenOut => match home.claim(path, ClaimKind::AloneNow) {
+    let lock = match fix {
+        DoctorFix::Nothing => None,
+        DoctorFix::All => match home.claim(path, ClaimKind::AloneNow) {
             Ok(Some(lock)) => Some(lock),
             Ok(None) => {
                 tally.busy.push(path.to_owned());
@@ -203,7 +191,7 @@ fn cleaned_line(line: &[u8], kind: FileKind, secrets: &Redactor) -> Option<Strin
 }
 
 impl Tally {
-    fn checks(self, found: FoundSecrets) -> Vec<DoctorCheck> {
+    fn checks(self, fix: DoctorFix) -> Vec<DoctorCheck> {
         let mut checks = Vec::new();
         let lines = if self.lines == 1 { "1 line" } else { "lines" };
         let lines = match self.lines {
@@ -211,17 +199,17 @@ impl Tally {
             many => format!("{many} {lines}"),
         };
         let files = named(&self.files);
-        match (self.files.is_empty(), found) {
+        match (self.files.is_empty(), fix) {
             (true, _) => checks.push(DoctorCheck::fine(
                 AREA,
                 "no secrets in transcripts' tool results, recordings and logs",
             )),
-            (false, FoundSecrets::Counted) => checks.push(DoctorCheck::odd(
+            (false, DoctorFix::Nothing) => checks.push(DoctorCheck::odd(
                 AREA,
                 format!("older recordings hold secrets: {lines} of {files}"),
                 "`chitin doctor --fix` takes them out; renew keys that others may have seen",
             )),
-            (false, FoundSecrets::TakenOut) => checks.push(DoctorCheck::odd(
+            (false, DoctorFix::All) => checks.push(DoctorCheck::odd(
                 AREA,
                 format!("took secrets out of {lines} of {files}"),
                 "renew keys that others may have seen",
@@ -246,17 +234,6 @@ impl Tally {
         }
         checks
     }
-}
-
-/// Names some files.
-fn named(files: &[PathBuf]) -> String {
-    let shown = files.iter().take(MOST_NAMED);
-    let shown: Vec<String> = shown.map(|file| format!("`{}`", file.display())).collect();
-    let mut text = shown.join(", ");
-    if files.len() > MOST_NAMED {
-        let _ = write!(text, " and {} more", files.len() - MOST_NAMED);
-    }
-    text
 }
 
 #[cfg(test)]

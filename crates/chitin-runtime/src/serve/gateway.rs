@@ -91,9 +91,12 @@ impl ServedGateway {
     ) -> Result<Self, RuntimeError> {
         let ledger = JobLog::open_with(&state.join(JOB_LOG), kept(&configuration.server));
         let (ledger, open) = ledger.map_err(|error| not_ours(error, state))?;
+        let home = state.to_path_buf();
+        tokio::task::spawn_blocking(move || crate::doctor::clear(&home));
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
         let agents = Arc::new(agents.with_names_of_plugins(configuration));
+        agents.let_go_in_time();
         let files = files(host, configuration, request.files)?;
         let channels = ChannelSet::open(host, configuration, state, notes)?;
         let mut surfaces = channels.add_to(request.surfaces);

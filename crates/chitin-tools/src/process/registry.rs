@@ -72,6 +72,13 @@ impl Jobs {
         running.count() < self.limit
     }
 
+    /// Tells whether none runs, and none ended so lately that somebody may ask for its output.
+    pub fn is_empty(&self) -> bool {
+        let mut inner = self.lock();
+        tidy(&mut inner);
+        inner.jobs.is_empty()
+    }
+
     /// Returns a job of a session.
     pub fn get(&self, session_key: &str, id: &str) -> Option<Arc<CommandProcess>> {
         self.lock()

@@ -52,6 +52,7 @@ fn is_hidden(relative: &Path) -> bool {
 
 /// Tells whether a file of this name belongs to an editor, or to a write of our own that is not finished.
 pub(super) fn is_dropping(name: &OsStr) -> bool {
+    let is_unfinished = chitin_guard::is_leftover_name(name);
     let name = name.as_encoded_bytes();
     name == b"4913"
         || name.ends_with(b"~")
@@ -60,25 +61,7 @@ pub(super) fn is_dropping(name: &OsStr) -> bool {
             .any(|end| name.ends_with(end.as_bytes()))
         || name.starts_with(b".#")
         || (name.starts_with(b"#") && name.ends_with(b"#") && name.len() > 1)
-        || is_unfinished(name)
-}
-
-/// Knows the names that the guard writes to before it renames: `.NAME.PID-N.tmp`.
-fn is_unfinished(name: &[u8]) -> bool {
-    let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
-    let Some(middle) = name
-        .strip_prefix(b".")
-        .and_then(|rest| rest.strip_suffix(b".tmp"))
-    else {
-        return false;
-    };
-    let Some(dot) = memchr::memrchr(b'.', middle) else {
-        return false;
-    };
-    let numbers = &middle[dot + 1..];
-    dot > 0
-        && memchr::memchr(b'-', numbers)
-            .is_some_and(|dash| is_number(&numbers[..dash]) && is_number(&numbers[dash + 1..]))
+        || is_unfinished
 }
 
 #[cfg(test)]
@@ -92,8 +75,8 @@ mod tests {
             ".tmp",
             "notes.tmp",
             ".a.tmp",
-            ".a.1-.tmp",
-            ".a.x-1.tmp",
+            ".a.1-2.tmp",
+            ".a.x-1.chitin.tmp",
             "#",
             "4913.md",
             "swp",
@@ -106,8 +89,8 @@ mod tests {
             ".SOUL.md.swp",
             "SOUL.md~",
             "4913",
-            ".SOUL.md.4242-0.tmp",
-            ".a.1-2.tmp",
+            ".SOUL.md.4242-0.chitin.tmp",
+            ".a.1-2.chitin.tmp",
             "#SOUL.md#",
             ".#SOUL.md",
         ];

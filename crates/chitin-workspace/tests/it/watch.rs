@@ -272,7 +272,7 @@ fn what_is_not_the_agents_business_wakes_nobody() {
         (".SOUL.md.swp", "x"),
         ("4913", "x"),
         ("skills/a/SKILL.md~", "x"),
-        (".SOUL.md.4242-7.tmp", "x"),
+        (".SOUL.md.4242-7.chitin.tmp", "x"),
     ]);
     env.file("neighbour/SOUL.md", "x");
     // Reading is no change either.

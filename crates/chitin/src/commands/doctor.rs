@@ -4,19 +4,19 @@ use crate::args::TargetArgs;
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
-use chitin_runtime::doctor::{DoctorCheck, DoctorVerdict, FoundSecrets, diagnose};
+use chitin_runtime::doctor::{DoctorCheck, DoctorFix, DoctorVerdict, diagnose};
 use chitin_runtime::{Host, Notes, Setup, chitin_home};
 use serde::Serialize;
 use std::fmt;
 
 /// Diagnose problems: configuration, permissions, port, sandbox, model, channels.
 ///
-/// Secrets that older versions recorded are listed; `--fix` takes them out. Nothing else is changed, and nothing is posted: channels and the model provider are only asked whether they are reachable and accept the credentials.
+/// Secrets that older versions recorded are listed, and files that killed processes left unfinished; `--fix` takes them out. Nothing else is changed, and nothing is posted: channels and the model provider are only asked whether they are reachable and accept the credentials.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin doctor
   chitin doctor ./my-agent --offline
-  chitin doctor --fix            take secrets out of older recordings
+  chitin doctor --fix            take secrets out of older recordings, remove unfinished files
   chitin doctor --json
 
 Exit codes: 0 no problems; 1 problems found; 4 a configuration file cannot be read.")]
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(long)]
     offline: bool,
 
-    /// Take secrets out of older recordings: tool results in transcripts, recorded turns and logs.
+    /// Take secrets out of older recordings (tool results in transcripts, recorded turns and logs), and remove files that killed processes left unfinished.
     #[arg(long)]
     fix: bool,
 
@@ -62,14 +62,14 @@ impl Args {
                 )
                 .caused_by(error)
             })?;
-        let found = if self.fix {
-            FoundSecrets::TakenOut
+        let fix = if self.fix {
+            DoctorFix::All
         } else {
-            FoundSecrets::Counted
+            DoctorFix::Nothing
         };
         let checks = runtime.block_on(async {
             tokio::select! {
-                checks = diagnose(host, &setup, &state, self.model.as_deref(), self.offline, found) => Ok(checks),
+                checks = diagnose(host, &setup, &state, self.model.as_deref(), self.offline, fix) => Ok(checks),
                 _ = tokio::signal::ctrl_c() => Err(CliError::new(FailureKind::Interrupted, "Stopped.")),
             }
         })?;

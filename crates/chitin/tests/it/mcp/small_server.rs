@@ -231,6 +231,28 @@ fn serve_starts_a_program_once_for_all_turns_models_and_children() {
 }
 
 #[test]
+fn serve_ends_a_program_while_its_agent_rests() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let talk = talk(&[json!({"text": "Good morning.", "times": 0})]);
+    talk.configure(json!({
+        "mcp": {"servers": {"small": program(&talk)}},
+        "server": {"idleAgentSeconds": 1},
+    }));
+    let serving = Serving::start(&talk, &[]);
+    for starts_so_far in 1..=2 {
+        serving.say("yard", "Hello");
+        serving.rest();
+        assert!(requested(&talk).contains("small__pid"));
+        assert_eq!(starts(&talk.env.workspace()), starts_so_far);
+        wait_until("the server ends with its agent", || {
+            processes(&marker(&talk)).is_empty()
+        });
+    }
+}
+
+#[test]
 fn serve_starts_a_program_again_when_it_is_killed_and_leaves_none_behind() {
     if !needs::programs(&["python3"]) {
         return;

@@ -14,6 +14,7 @@ mod guests;
 mod job_log;
 mod keys;
 mod logins;
+mod many_agents;
 mod networks;
 mod permissions;
 mod resources;

@@ -5,6 +5,7 @@
 )]
 
 mod bad_input;
+mod damaged;
 mod definitions;
 mod layouts;
 mod offline;

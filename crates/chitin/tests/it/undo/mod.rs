@@ -5,6 +5,7 @@
 )]
 
 mod kills;
+mod leftovers;
 mod patches;
 mod places;
 mod serving;
