@@ -378,6 +378,7 @@ fn check_servers(subject: &Subject<'_>, findings: &mut Findings) {
         if name.is_empty() || name.contains(char::is_whitespace) {
             continue;
         }
+        let shown = subject.excerpt(span(subject.text, name));
         let mut at = |part: &str, rule, message: String| {
             let draft = Draft::new(rule, message);
             findings.at(subject, span(subject.text, part), draft);
@@ -386,7 +387,7 @@ fn check_servers(subject: &Subject<'_>, findings: &mut Findings) {
             at(
                 name,
                 &rules::BAD_SERVER,
-                format!("`{name}` has no address."),
+                format!("`{shown}` has no address."),
             );
             continue;
         }
@@ -406,7 +407,7 @@ fn check_servers(subject: &Subject<'_>, findings: &mut Findings) {
             None if !names.insert(name) => at(
                 name,
                 &rules::REPEATED_KEY,
-                format!("`{name}` is already defined; the first line is used."),
+                format!("`{shown}` is already defined; the first line is used."),
             ),
             Some(mcp::SkipReason::NotHttp) | None => {}
         }

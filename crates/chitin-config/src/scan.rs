@@ -180,9 +180,9 @@ impl Scanner<'_> {
                 self.at += c.len_utf8();
             } else if rest.starts_with("//") {
                 self.at += rest.find(['\n', '\r', '\u{2028}', '\u{2029}'])?;
-            } else if rest.starts_with("/*") {
+            } else if let Some(inside) = rest.strip_prefix("/*") {
                 // The `*` that begins it does not end it.
-                self.at += 2 + rest[2..].find("*/")? + 2;
+                self.at += 2 + inside.find("*/")? + 2;
             } else {
                 return rest.bytes().next();
             }

@@ -166,7 +166,7 @@ fn result(recipe: &mut Recipe<'_>, heard: &Value) -> Value {
         Some("tools/list") => {
             let tools: Value = (0..recipe.byte() % 6).map(|_| tool(recipe)).collect();
             let mut members = vec![("tools", tools)];
-            if recipe.byte() % 3 == 0 {
+            if recipe.byte().is_multiple_of(3) {
                 members.push(("nextCursor", json!(recipe.pick(&["2", "", "again"]))));
             }
             mostly(recipe, &members)
@@ -175,7 +175,7 @@ fn result(recipe: &mut Recipe<'_>, heard: &Value) -> Value {
             let content: Value = (0..recipe.byte() % 12).map(|_| block(recipe)).collect();
             let members = [
                 ("content", content),
-                ("isError", json!(recipe.byte() % 2 == 0)),
+                ("isError", json!(recipe.byte().is_multiple_of(2))),
                 ("structuredContent", any(recipe)),
             ];
             mostly(recipe, &members)
@@ -214,7 +214,7 @@ fn tool(recipe: &mut Recipe<'_>) -> Value {
         ("inputSchema", schema),
         (
             "annotations",
-            json!({"readOnlyHint": recipe.byte() % 2 == 0, "idempotentHint": true}),
+            json!({"readOnlyHint": recipe.byte().is_multiple_of(2), "idempotentHint": true}),
         ),
     ];
     mostly(recipe, &members)
@@ -299,7 +299,7 @@ fn over_http(choices: &[u8]) {
 
 fn response(recipe: &mut Recipe<'_>, asked: &Asked) -> Vec<u8> {
     let heard: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
-    if !asked.head.starts_with("POST") && recipe.byte() % 4 > 0 {
+    if !asked.head.starts_with("POST") && !recipe.byte().is_multiple_of(4) {
         return b"HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n".to_vec();
     }
     let status = match recipe.byte() {
@@ -341,7 +341,7 @@ fn response(recipe: &mut Recipe<'_>, asked: &Asked) -> Vec<u8> {
 fn events(recipe: &mut Recipe<'_>, messages: &str) -> String {
     let mut text = String::new();
     for line in messages.lines() {
-        if recipe.byte() % 3 == 0 {
+        if recipe.byte().is_multiple_of(3) {
             text.push_str(recipe.pick(&[
                 ": hello\n",
                 "id: 1\n",

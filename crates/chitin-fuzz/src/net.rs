@@ -84,15 +84,15 @@ async fn converse(mut stream: TcpStream, answer: Arc<Mutex<impl FnMut(&Asked) ->
 }
 
 /// Returns the first request, once all of it is there, and how long it is.
-fn whole(heard: &[u8]) -> Option<(Asked, usize)> {
-    let end = heard.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
-    let head = String::from_utf8_lossy(&heard[..end]).into_owned();
+fn whole(bytes: &[u8]) -> Option<(Asked, usize)> {
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
     let length = head.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
         name.eq_ignore_ascii_case("content-length")
             .then(|| value.trim().parse::<usize>().ok())?
     });
     let length = end + length.unwrap_or_default();
-    let body = heard.get(end..length)?.to_vec();
+    let body = bytes.get(end..length)?.to_vec();
     Some((Asked { head, body }, length))
 }

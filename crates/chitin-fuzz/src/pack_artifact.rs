@@ -176,7 +176,6 @@ fn judge(artifact: &Artifact, candidates: &[SignatureCandidate], may_count: bool
         mode: SignatureMode::Require,
         keys,
         unbound,
-        ..Requirement::default()
     };
     let trusted = TrustedKey {
         name: "release".to_owned(),
@@ -255,7 +254,7 @@ fn layer(recipe: &mut Recipe<'_>, shelf: &mut Shelf) -> Value {
 /// Builds a signature, for this artifact or another, under the right name or another, and then perhaps changes it. Tells whether
 /// it may count.
 fn signature(recipe: &mut Recipe<'_>, shelf: &mut Shelf, manifest: &[u8]) -> (Vec<u8>, bool) {
-    let right_subject = recipe.byte() % 4 > 0;
+    let right_subject = !recipe.byte().is_multiple_of(4);
     let subject = Descriptor::of(
         compat::OCI_MANIFEST,
         if right_subject { manifest } else { b"another" },
@@ -278,10 +277,10 @@ fn signature(recipe: &mut Recipe<'_>, shelf: &mut Shelf, manifest: &[u8]) -> (Ve
     );
     let about = Descriptor::of(
         compat::OCI_MANIFEST,
-        if recipe.byte() % 4 > 0 {
-            manifest
-        } else {
+        if recipe.byte().is_multiple_of(4) {
             b"another"
+        } else {
+            manifest
         },
     );
     let members = [

@@ -86,7 +86,7 @@ fn result(recipe: &mut Recipe<'_>) -> Value {
                 ("adapter", json!({"priority": recipe.byte()})),
                 (
                     "contextEngine",
-                    json!({"ownsCompaction": recipe.byte() % 2 == 0}),
+                    json!({"ownsCompaction": recipe.byte().is_multiple_of(2)}),
                 ),
             ];
             object(recipe, &members)

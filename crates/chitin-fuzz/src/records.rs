@@ -76,22 +76,22 @@ fn body(recipe: &mut Recipe<'_>) -> Map<String, Value> {
         }
         3..=5 => {
             let mut message = json!({"role": "assistant", "content": blocks(recipe), "stopReason": recipe.pick(STOPS)});
-            if recipe.byte() % 2 == 0 {
+            if recipe.byte().is_multiple_of(2) {
                 message["usage"] = json!({"input": number(recipe), "output": number(recipe), "totalTokens": number(recipe), "cost": {"total": number(recipe)}});
             }
-            if recipe.byte() % 4 == 0 {
+            if recipe.byte().is_multiple_of(4) {
                 message["errorMessage"] = json!(recipe.pick(TEXTS));
             }
             json!({"type": "message", "message": message})
         }
         6 | 7 => json!({"type": "message", "message": {
-            "role": "toolResult", "toolCallId": recipe.pick(CALLS), "toolName": "read", "content": content(recipe), "isError": recipe.byte() % 2 == 0,
+            "role": "toolResult", "toolCallId": recipe.pick(CALLS), "toolName": "read", "content": content(recipe), "isError": recipe.byte().is_multiple_of(2),
         }}),
         8 => {
             json!({"type": "compaction", "summary": recipe.pick(TEXTS), "firstKeptEntryId": recipe.pick(IDS), "tokensBefore": number(recipe)})
         }
         9 => {
-            json!({"type": "custom_message", "customType": "x", "content": content(recipe), "display": recipe.byte() % 2 == 0})
+            json!({"type": "custom_message", "customType": "x", "content": content(recipe), "display": recipe.byte().is_multiple_of(2)})
         }
         10 => {
             json!({"type": recipe.pick(&["custom", "model_change", "branch_summary", "session_info", "label", "leaf", "session", "thinking_level_change"]),
@@ -131,7 +131,7 @@ fn block(recipe: &mut Recipe<'_>) -> Value {
             json!({"type": "toolCall", "id": recipe.pick(CALLS), "name": recipe.pick(&["read", "exec", ""]), "arguments": any(recipe)})
         }
         5 => {
-            json!({"type": "thinking", "thinking": recipe.pick(TEXTS), "thinkingSignature": recipe.pick(TEXTS), "redacted": recipe.byte() % 2 == 0})
+            json!({"type": "thinking", "thinking": recipe.pick(TEXTS), "thinkingSignature": recipe.pick(TEXTS), "redacted": recipe.byte().is_multiple_of(2)})
         }
         6 => {
             json!({"type": "image", "data": "AAAA", "mimeType": recipe.pick(&["image/png", "", "text/html"])})
@@ -158,7 +158,7 @@ pub fn any(recipe: &mut Recipe<'_>) -> Value {
 fn level(recipe: &mut Recipe<'_>, left: u8) -> Value {
     match recipe.byte() % 9 {
         0 => Value::Null,
-        1 => json!(recipe.byte() % 2 == 0),
+        1 => json!(recipe.byte().is_multiple_of(2)),
         2 | 3 => number(recipe),
         4 | 5 => json!(recipe.pick(TEXTS)),
         6 => json!(String::from_utf8_lossy(recipe.line())),

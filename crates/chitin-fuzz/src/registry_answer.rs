@@ -14,6 +14,7 @@ use chitin_registry::{
     Silent,
 };
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -163,7 +164,7 @@ fn response(recipe: &mut Recipe<'_>, asked: &Asked) -> Vec<u8> {
     let mut headers = String::new();
     let mut kind = "application/json";
     let mut body = if path.contains("/tags/list") {
-        if recipe.byte() % 3 == 0 {
+        if recipe.byte().is_multiple_of(3) {
             headers.push_str(recipe.pick(&[
                 "Link: </v2/a/b/tags/list?last=x>; rel=\"next\"\r\n",
                 "Link: <//evil.example/v2/>; rel=next\r\n",
@@ -210,8 +211,8 @@ fn response(recipe: &mut Recipe<'_>, asked: &Asked) -> Vec<u8> {
         object(recipe, &members).to_string().into_bytes()
     };
     let digest = Digest::of(&body);
-    if recipe.byte() % 2 == 0 {
-        headers.push_str(&format!("Docker-Content-Digest: {digest}\r\n"));
+    if recipe.byte().is_multiple_of(2) {
+        let _ = write!(headers, "Docker-Content-Digest: {digest}\r\n");
     }
     let status = match recipe.byte() {
         0..=25 => {

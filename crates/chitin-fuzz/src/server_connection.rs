@@ -259,7 +259,7 @@ fn request(recipe: &mut Recipe<'_>, sent: &mut Vec<u8>) {
         "GET", "POST", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "get",
     ]);
     let mut path = recipe.pick(PATHS).to_owned();
-    if recipe.byte() % 4 == 0 {
+    if recipe.byte().is_multiple_of(4) {
         let line: String = String::from_utf8_lossy(recipe.line())
             .chars()
             .filter(|c| !c.is_whitespace() && !c.is_control())
@@ -400,11 +400,11 @@ fn frame(recipe: &mut Recipe<'_>, sent: &mut Vec<u8>) {
     match u16::try_from(content.len()) {
         Ok(length @ 0..=125) => sent.push(masked | length.to_be_bytes()[1]),
         Ok(length) => {
-            sent.push(masked | 126);
+            sent.push(masked | 0x7e);
             sent.extend(length.to_be_bytes());
         }
         Err(_) => {
-            sent.push(masked | 127);
+            sent.push(masked | 0x7f);
             sent.extend((content.len() as u64).to_be_bytes());
         }
     }
@@ -483,7 +483,7 @@ fn body(recipe: &mut Recipe<'_>) -> Value {
                     json!(recipe.pick(&["chitin", "chitin/main", "openclaw:main", "gpt"])),
                 ),
                 ("messages", messages),
-                ("stream", json!(recipe.byte() % 2 == 0)),
+                ("stream", json!(recipe.byte().is_multiple_of(2))),
                 ("user", json!("ada")),
             ];
             object(recipe, &members)

@@ -77,8 +77,8 @@ fn entry(recipe: &mut Recipe<'_>, tar: &mut Vec<u8>) {
     put(&mut header, 100, 8, mode(recipe).as_bytes());
     put(&mut header, 108, 8, b"0000000\0");
     put(&mut header, 116, 8, b"0000000\0");
-    let size = match flags & 12 {
-        12 => recipe.pick(SIZES).to_owned(),
+    let size = match flags & 0x0c {
+        0x0c => recipe.pick(SIZES).to_owned(),
         _ => format!("{:011o}", content.len()),
     };
     put(&mut header, 124, 12, size.as_bytes());
@@ -101,7 +101,7 @@ fn entry(recipe: &mut Recipe<'_>, tar: &mut Vec<u8>) {
         // Somewhere in it something else.
         let at = usize::from(recipe.byte()) * 2;
         header[at] = recipe.byte();
-        if recipe.byte() % 2 == 0 {
+        if recipe.byte().is_multiple_of(2) {
             seal(&mut header);
         }
     }

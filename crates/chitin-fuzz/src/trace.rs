@@ -112,7 +112,7 @@ pub fn run(data: &[u8]) {
 
 fn built(recipe: &mut Recipe<'_>) -> String {
     let mut text = String::new();
-    if recipe.byte() % 2 == 0 {
+    if recipe.byte().is_multiple_of(2) {
         text.push_str("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"t\",\"cwd\":\"/home/ada/w\"}\n");
         text.push_str(&lines(recipe));
     }

@@ -62,7 +62,7 @@ pub fn run(data: &[u8]) {
     match data.split_first() {
         Some((1, choices)) => spoil(&mut Recipe::new(choices), &store, &workspace),
         Some(_) | None => {
-            fs::write(store.join("changes.jsonl"), data).expect("the log can be written")
+            fs::write(store.join("changes.jsonl"), data).expect("the log can be written");
         }
     }
     use_it(&history);
@@ -137,7 +137,7 @@ fn spoil(recipe: &mut Recipe<'_>, store: &Path, workspace: &Path) {
             }
             _ => {
                 let mut log = fs::read(store.join("changes.jsonl")).unwrap_or_default();
-                if recipe.byte() % 2 == 0 {
+                if recipe.byte().is_multiple_of(2) {
                     log.clear();
                 }
                 for _ in 0..=recipe.byte() % 3 {
@@ -145,7 +145,7 @@ fn spoil(recipe: &mut Recipe<'_>, store: &Path, workspace: &Path) {
                         ("sequence", number(recipe)),
                         ("atMs", number(recipe)),
                         ("turns", json!([info(recipe)])),
-                        ("gap", json!(recipe.byte() % 4 == 0)),
+                        ("gap", json!(recipe.byte().is_multiple_of(4))),
                         ("changes", changes(recipe)),
                     ];
                     log.extend(object(recipe, &members).to_string().into_bytes());

@@ -262,3 +262,17 @@ fn placeholders_are_reported_where_they_stand_for_text() {
     );
     each_gives("memory/a.md", None, &["TODO: buy milk"]);
 }
+
+#[test]
+fn the_name_of_a_server_says_nothing_to_the_terminal() {
+    let text = "a\u{1b}[2Jb:\nx\u{7}y: http://a.example\nx\u{7}y: http://b.example\n";
+    let found = text_findings("MCP.md", text);
+    assert!(found.len() >= 2, "{found:?}");
+    for finding in found {
+        assert!(
+            !finding.message.contains(char::is_control),
+            "{:?}",
+            finding.message
+        );
+    }
+}
