@@ -53,7 +53,7 @@ pub(crate) enum Command {
     Agents(agents::Args),
     /// Say which turn wrote a line of a file, and the message that led to it.
     Blame(history::blame::Args),
-    /// List and revoke what you allowed tools to do for good.
+    /// Answer questions for permission, and list and revoke what you allowed always.
     Approvals(approvals::Args),
     /// Show, verify and prune the local artifact store.
     Cache(cache::Args),
