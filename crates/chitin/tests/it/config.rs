@@ -51,8 +51,8 @@ fn a_broken_file_points_at_the_place() {
 fn no_nesting_ends_the_program() {
     let test = TestEnv::new();
     for before in ["{é:", "/*/ ' */", "["] {
-        let text = format!("{before}{}", "[".repeat(200_000));
-        test.file("deep.json5", text);
+        let nested = format!("{before}{}", "[".repeat(200_000));
+        test.file("deep.json5", nested);
         let output = chitin(&test, &["config", "validate", "deep.json5"]);
         assert_eq!(output.status.code(), Some(4), "{before}");
         let said = stdout(&test, &output);

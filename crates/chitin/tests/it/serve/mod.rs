@@ -189,7 +189,7 @@ impl Serving {
             body.len()
         );
         for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
+            head += &[*name, ": ", value, "\r\n"].concat();
         }
         write!(stream, "{head}\r\n{body}").ok()?;
         let mut answer = String::new();
@@ -205,7 +205,7 @@ impl Serving {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let (host, mut head) = (&self.address, String::new());
         for (name, value) in headers {
-            head += &format!("{name}: {value}\r\n");
+            head += &[*name, ": ", value, "\r\n"].concat();
         }
         write!(
             stream,
