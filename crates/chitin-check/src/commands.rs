@@ -89,7 +89,7 @@ fn decode(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
     let lower = &*subject.lower;
     let command = subject.command_around(hit.span.start);
     let whole = &lower[command.clone()];
-    let rest = &lower[hit.span.end..command.end];
+    let rest = lower.get(hit.span.end..command.end).unwrap_or_default();
     let before = &lower[command.start..hit.span.start];
     let runs = if lower[hit.span.clone()].starts_with("encodedcommand") {
         before.contains("powershell") || before.contains("pwsh")
@@ -126,7 +126,10 @@ fn decode(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
 /// `iex (iwr …)`, `Invoke-Expression ((New-Object …).DownloadString(…))`.
 fn run_text(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
     let command = subject.command_around(hit.span.start);
-    let rest = &subject.lower[hit.span.end..command.end];
+    let rest = subject
+        .lower
+        .get(hit.span.end..command.end)
+        .unwrap_or_default();
     let fetches = [
         "iwr",
         "irm",

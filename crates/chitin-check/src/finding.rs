@@ -120,6 +120,22 @@ pub(crate) struct Draft {
     fix: Option<Fix>,
 }
 
+/// Spells out what a terminal would act on: a message may repeat what a file says.
+fn quiet(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 impl Draft {
     pub(crate) fn new(rule: &'static CheckRule, message: impl Into<String>) -> Self {
         Self {
@@ -152,7 +168,7 @@ impl Draft {
             severity: self.severity,
             path: path.to_owned(),
             place,
-            message: self.message,
+            message: quiet(self.message),
             remedy: self.remedy,
             fix: self.fix,
         }

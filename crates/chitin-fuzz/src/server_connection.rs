@@ -219,9 +219,11 @@ pub fn run(data: &[u8]) {
     );
     let head = text.split("\r\n\r\n").next().unwrap_or_default();
     let status = head.get(9..12).unwrap_or_default().to_owned();
-    // The one thing that fails on this machine.
+    // The one thing that fails on this machine; in an answer to `HEAD` there are no words.
+    let body = text.split("\r\n\r\n").nth(1).unwrap_or_default();
+    let says = body.starts_with('{');
     assert!(
-        status != "500" || text.contains("There is no agent."),
+        status != "500" || !says || text.contains("There is no agent."),
         "an error of our own: {text}"
     );
     let secret = text.contains(TOKEN);

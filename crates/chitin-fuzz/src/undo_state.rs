@@ -160,9 +160,10 @@ fn spoil(recipe: &mut Recipe<'_>, store: &Path, workspace: &Path) {
 fn cut(recipe: &mut Recipe<'_>, path: &Path) {
     if let Ok(mut bytes) = fs::read(path) {
         let at = usize::from(recipe.byte()) % bytes.len().max(1);
-        match recipe.byte() % 2 {
-            0 => bytes.truncate(at),
-            _ => bytes[at] ^= 1 << (recipe.byte() % 8),
+        match (recipe.byte() % 2, bytes.get_mut(at)) {
+            (0, _) => bytes.truncate(at),
+            (_, Some(byte)) => *byte ^= 1 << (recipe.byte() % 8),
+            (_, None) => {}
         }
         let _ = fs::write(path, bytes);
     }

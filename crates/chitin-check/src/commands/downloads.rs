@@ -47,7 +47,7 @@ const KNOWN_INSTALLERS: &[&str] = &[
 pub(super) fn started(subject: &Subject<'_>, hit: &Hit) -> Option<Found> {
     let lower = &*subject.lower;
     let command = subject.command_around(hit.span.start);
-    let rest = &lower[hit.span.end..command.end];
+    let rest = lower.get(hit.span.end..command.end).unwrap_or_default();
     let before = lower[command.start..hit.span.start].trim_end();
     // The name of a command is followed by something; `curl` in a list of tools is not.
     if !rest.starts_with([' ', '\t', '(', '.']) {

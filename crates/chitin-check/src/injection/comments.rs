@@ -113,8 +113,10 @@ fn gives_orders(subject: &Subject<'_>, comment: &Range<usize>) -> bool {
         .any(|hit| match hit.meaning {
             Meaning::Override | Meaning::Conceal | Meaning::Order | Meaning::AutoRead => true,
             // A command with an address is an order; the word alone may be a remark.
-            Meaning::Fetch => subject.lower[hit.span.end..comment.end]
-                .get(..80.min(comment.end - hit.span.end))
+            Meaning::Fetch => subject
+                .lower
+                .get(hit.span.end..comment.end)
+                .and_then(|rest| rest.get(..80.min(rest.len())))
                 .is_some_and(|rest| rest.contains("http")),
             Meaning::Sign(_)
             | Meaning::ProtectionOff

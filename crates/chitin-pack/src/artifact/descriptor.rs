@@ -6,6 +6,9 @@ use oci_spec::image;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// No blob is larger. Canonical JSON cannot say more either: its numbers are those of ECMAScript.
+const MOST_BYTES: u64 = 1 << 53;
+
 /// What a manifest says of a blob.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -57,6 +60,10 @@ impl TryFrom<&image::Descriptor> for Descriptor {
                 format!("`{}` is a digest that is not SHA-256", found.digest()),
             )
         })?;
+        if found.size() > MOST_BYTES {
+            let message = format!("`{}` is not the size of a blob", found.size());
+            return Err(PackError::new(ErrorClass::InvalidManifest, message));
+        }
         Ok(Self {
             media_type: found.media_type().to_string(),
             digest,

@@ -112,3 +112,19 @@ impl Manifest {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_that_canonical_json_cannot_say_is_none() {
+        let manifest = |size: u64| {
+            let blob = Descriptor::new("text/plain", crate::digest::Digest::of(b""), size);
+            let written = json!({"schemaVersion": 2, "config": blob, "layers": []});
+            Manifest::parse(written.to_string().as_bytes())
+        };
+        assert!(manifest(1 << 53).is_ok());
+        assert!(manifest((1 << 53) + 1).is_err());
+    }
+}

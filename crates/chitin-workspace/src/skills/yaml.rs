@@ -13,6 +13,9 @@ const MAX_DEPTH: usize = 64;
 const MAX_NODES: usize = 20_000;
 /// How many keys the block itself may hold.
 const MAX_KEYS: usize = 1_000;
+/// How many bytes all keys that are collections may have. Each holds the keys in it as quoted text, so that the backslashes of one
+/// within another double from level to level.
+const MAX_COLLECTION_KEYS: usize = 64 * 1024;
 /// How many aliases a block may use.
 const MAX_ALIASES: usize = 100;
 
@@ -128,6 +131,8 @@ struct Builder<'a> {
     documents: usize,
     nodes: usize,
     aliases: usize,
+    /// How many bytes the keys have that are collections.
+    collection_keys: usize,
     last_line: usize,
 }
 
@@ -141,6 +146,7 @@ impl<'a> Builder<'a> {
             documents: 0,
             nodes: 0,
             aliases: 0,
+            collection_keys: 0,
             last_line: 1,
         }
     }
@@ -291,7 +297,12 @@ impl<'a> Builder<'a> {
                 None => {
                     let identity = key_identity(&value);
                     *mixed |= !matches!(value, Yaml::Text(_));
+                    let is_collection = matches!(value, Yaml::List(_) | Yaml::Map(_));
                     let key = value.into_key();
+                    self.collection_keys += if is_collection { key.len() } else { 0 };
+                    if self.collection_keys > MAX_COLLECTION_KEYS {
+                        return Err(error(code::EXCEPTION, span, "the keys are too long"));
+                    }
                     if let Some(identity) = identity
                         && !seen.insert((identity, key.clone()))
                     {
@@ -361,5 +372,18 @@ fn error(code: &'static str, span: &Span, message: &str) -> YamlError {
         column: span.start.col() + 1,
         message: message.to_owned(),
         repair_line: Some(span.start.line()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_in_keys_end_before_the_memory_does() {
+        let nested = |levels: usize| parse_mapping(&format!("{}:\n", "? ".repeat(levels)));
+        assert!(nested(8).is_ok());
+        let error = nested(50).expect_err("it would take petabytes");
+        assert_eq!(error.code, code::EXCEPTION);
     }
 }

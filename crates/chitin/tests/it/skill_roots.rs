@@ -153,6 +153,14 @@ fn a_skill_with_endless_metadata_is_a_problem_and_no_crash() {
         "harbor/skills/deep/SKILL.md",
         format!("---\nname: deep\ndescription: Deep.\nmetadata: '{nested}'\n---\n\nx\n"),
     );
+    // The quotes of each key double in the one around it.
+    env.file(
+        "harbor/skills/keys/SKILL.md",
+        format!(
+            "---\nname: keys\ndescription: Keys.\n{}:\n---\n\nx\n",
+            "? ".repeat(50)
+        ),
+    );
     let listed = plain_command(&env, &["skills", "list", "harbor"])
         .output()
         .unwrap();
