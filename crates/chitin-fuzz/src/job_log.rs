@@ -12,6 +12,9 @@ use serde_json::json;
 use std::fs;
 use std::path::Path;
 
+/// The log's file.
+const NAME: &str = "ledger.jsonl";
+
 /// What the log is made of.
 pub const DICTIONARY: &[&str] = &[
     "[{\"do\":\"open\",\"id\":\"a\",\"body\":1}]\n",
@@ -29,14 +32,22 @@ pub const DICTIONARY: &[&str] = &[
     "\u{0}",
 ];
 
-/// Opens a log, works with it, and opens it again. An input that begins with a one is choices for its lines.
+/// Opens a log, works with it, and opens it again. An input that begins with a one is choices for lines of the earlier format, with a two
+/// for a log that is written and then damaged.
 pub fn run(data: &[u8]) {
+    let directory = scratch::fresh("job_log");
     let content = match data.split_first() {
         Some((1, choices)) => built(&mut Recipe::new(choices)).into_bytes(),
+        Some((2, choices)) => written(&directory, &mut Recipe::new(choices)),
         Some(_) | None => data.to_vec(),
     };
-    let directory = scratch::fresh("job_log");
-    fs::write(directory.join("ledger.jsonl"), &content).expect("a log can be written");
+    fs::write(directory.join(NAME), &content).expect("a log can be written");
+    // A log of a newer version is refused and left alone.
+    if JobLog::open(&directory).is_err() {
+        let kept = fs::read(directory.join(NAME)).expect("the log is still there");
+        assert_eq!(kept, content, "a refused log was changed");
+        return;
+    }
     let first = opened(&directory, &[]);
     let mut ids: Vec<&str> = first.iter().map(|item| item.id.as_str()).collect();
     ids.sort_unstable();
@@ -50,10 +61,10 @@ pub fn run(data: &[u8]) {
             .sum::<usize>()
             .min(8),
     ));
-    let kept = fs::read(directory.join("ledger.jsonl")).expect("the log is still there");
+    let kept = fs::read(directory.join(NAME)).expect("the log is still there");
     assert!(
-        content.starts_with(&kept),
-        "opening changed more than the torn end"
+        content.is_empty() || content.starts_with(&kept) || is_set_aside(&directory, &content),
+        "opening changed more than the torn end, and kept no copy"
     );
     // What is written counts; what was open and was not touched is open as it was.
     let changes = vec![
@@ -89,6 +100,56 @@ pub fn run(data: &[u8]) {
             .all(|item| item.id != "made here"),
         "what is closed is open"
     );
+}
+
+/// Tells whether a damaged log was kept beside the new one.
+fn is_set_aside(directory: &Path, content: &[u8]) -> bool {
+    let entries = fs::read_dir(directory).expect("the directory can be listed");
+    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.any(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.contains("damaged") && fs::read(&path).is_ok_and(|kept| kept == content)
+    })
+}
+
+/// Writes a log as the program does, and damages it.
+fn written(directory: &Path, recipe: &mut Recipe<'_>) -> Vec<u8> {
+    for _ in 0..=recipe.byte() % 8 {
+        let id = recipe.pick(&["a", "b", "c", "made here"]).to_owned();
+        let change = match recipe.byte() % 4 {
+            0 | 1 => JobChange::Open {
+                id,
+                body: any(recipe),
+            },
+            2 => JobChange::Mark {
+                id,
+                mark: "m".to_owned(),
+            },
+            _ => JobChange::Close { id },
+        };
+        opened(directory, &[change]);
+    }
+    let mut bytes = fs::read(directory.join(NAME)).expect("the log is there");
+    fs::remove_file(directory.join(NAME)).expect("the log can be removed");
+    for _ in 0..recipe.byte() % 4 {
+        let at = usize::from(recipe.byte()) * 256 + usize::from(recipe.byte());
+        let at = at % bytes.len().max(1);
+        match recipe.byte() % 4 {
+            0 => bytes.truncate(at),
+            1 => bytes
+                .iter_mut()
+                .skip(at)
+                .take(16)
+                .for_each(|byte| *byte = 0),
+            2 => drop(bytes.drain(at..(at + 40).min(bytes.len()))),
+            _ => bytes
+                .iter_mut()
+                .skip(at)
+                .take(1)
+                .for_each(|byte| *byte ^= 1),
+        }
+    }
+    bytes
 }
 
 /// Opens the log, writes changes, and returns what was open.
