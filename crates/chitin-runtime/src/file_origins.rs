@@ -13,7 +13,7 @@ use chitin_guard::{
 use chitin_protocol::origin::{FileOrigin, Origin};
 use chitin_protocol::record::FileRefusal;
 use chitin_tools::rights::needs_owner;
-use chitin_tools::untrusted::FileOrigins;
+use chitin_tools::untrusted::{FileOrigins, OwnFiles};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -172,12 +172,13 @@ impl WorkspaceFileOrigins {
         Ok(None)
     }
 
-    fn note_changes(&self, since: i64) -> Result<(), Failure> {
+    fn note_changes(&self, since: i64, own: OwnFiles) -> Result<(), Failure> {
         let workspace = Root::open(&self.workspace)?;
         let since = since.saturating_sub(BEHIND_NS);
         let mut found = Vec::new();
         self.each_file(&workspace, &mut |path, fingerprint| {
-            if stamp(fingerprint) >= since {
+            let counts = own == OwnFiles::TakenDown || !needs_owner(&path);
+            if counts && stamp(fingerprint) >= since {
                 found.push((path, fingerprint.size));
             }
         })?;
@@ -236,9 +237,7 @@ impl WorkspaceFileOrigins {
                 match entry.kind {
                     DirectoryEntryKind::Directory => open.push((path, depth + 1)),
                     // All empty files are the same.
-                    DirectoryEntryKind::File
-                        if entry.fingerprint.size > 0 && !needs_owner(&path) =>
-                    {
+                    DirectoryEntryKind::File if entry.fingerprint.size > 0 => {
                         each(path, &entry.fingerprint);
                     }
                     DirectoryEntryKind::File
@@ -273,10 +272,8 @@ impl FileOrigins for WorkspaceFileOrigins {
             .as_ref()
             .and_then(|root| root.walk(relative, &LinkPolicy::EveryHopInside).ok())?;
         let relative = end.path.strip_prefix(&self.workspace).ok()?;
-        if needs_owner(relative) {
-            return None;
-        }
-        if self.all_count(&notes) {
+        // What the agent is made of is the owner's unless it is noted by itself.
+        if self.all_count(&notes) && !needs_owner(relative) {
             return Some(FileOrigin::Written);
         }
         let content = workspace.as_ref().map(|root| content_of(root, relative));
@@ -309,9 +306,9 @@ impl FileOrigins for WorkspaceFileOrigins {
         i64::try_from(now).unwrap_or(i64::MAX)
     }
 
-    fn record(&self, since: i64) -> Result<(), String> {
+    fn record(&self, since: i64, own: OwnFiles) -> Result<(), String> {
         let _noting = NOTING.lock().unwrap_or_else(PoisonError::into_inner);
-        let noted = match self.note_changes(since) {
+        let noted = match self.note_changes(since, own) {
             Ok(()) => Ok(()),
             Err(Failure::TooMany) => self.count_all(),
             Err(error) => Err(error.to_string()),

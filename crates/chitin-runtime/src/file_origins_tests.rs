@@ -1,7 +1,7 @@
 use super::WorkspaceFileOrigins;
 use chitin_protocol::origin::FileOrigin;
 use chitin_test::TestEnv;
-use chitin_tools::untrusted::FileOrigins;
+use chitin_tools::untrusted::{FileOrigins, OwnFiles};
 use std::path::PathBuf;
 
 fn origins(env: &TestEnv) -> WorkspaceFileOrigins {
@@ -25,7 +25,9 @@ fn nothing_is_made_where_nothing_was_written() {
     assert_eq!(why(&origins, "notes/old.md"), None);
     assert_eq!(origins.any(), None);
     // Only what changed since counts.
-    origins.record(origins.moment() + 1_000_000_000).unwrap();
+    origins
+        .record(origins.moment() + 1_000_000_000, OwnFiles::Approved)
+        .unwrap();
     assert!(origins.notes().unwrap().is_none());
 }
 
@@ -38,7 +40,7 @@ fn what_was_written_counts_under_every_name_until_the_owner_edits_it() {
     env.file("workspace/AGENTS.md", "rules");
     env.file("workspace/memory/2026-08-01.md", "- from a page");
     env.file("workspace/empty.txt", "");
-    origins.record(since).unwrap();
+    origins.record(since, OwnFiles::Approved).unwrap();
     assert_eq!(why(&origins, "notes/page.md"), Some(FileOrigin::Written));
     assert_eq!(
         why(&origins, "memory/2026-08-01.md"),
@@ -64,7 +66,7 @@ fn a_directory_that_a_command_renames_takes_its_files_along() {
     let origins = origins(&env);
     let since = origins.moment();
     env.file("workspace/a/deep/page.md", "a page");
-    origins.record(since).unwrap();
+    origins.record(since, OwnFiles::Approved).unwrap();
     let at = env.workspace();
     std::fs::rename(at.join("a"), at.join("b")).unwrap();
     env.file("workspace/b/deep/own.md", "owner");
@@ -93,7 +95,7 @@ fn what_cannot_be_noted_makes_all_count() {
     let origins = WorkspaceFileOrigins::of(&env.home(), &env.workspace(), Vec::new());
     let since = origins.moment();
     env.file("workspace/notes/page.md", "a page");
-    assert!(origins.record(since).is_err());
+    assert!(origins.record(since, OwnFiles::Approved).is_err());
     assert_eq!(why(&origins, "notes/page.md"), Some(FileOrigin::Written));
     assert!(origins.any().is_some());
 }

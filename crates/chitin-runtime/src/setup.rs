@@ -653,7 +653,7 @@ fn no_home(error: home::HomeError) -> RuntimeError {
     RuntimeError::new(ErrorKind::User, "Could not determine the home directory.").caused_by(error)
 }
 
-fn unusable(error: &ConfigError) -> RuntimeError {
+pub(crate) fn unusable(error: &ConfigError) -> RuntimeError {
     let issue = error.issue();
     let failed = RuntimeError::new(ErrorKind::Config, issue.to_string());
     match issue.hint {

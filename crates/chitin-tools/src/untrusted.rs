@@ -35,7 +35,16 @@ pub trait FileOrigins: Send + Sync {
     fn moment(&self) -> i64;
 
     /// Takes down which files of the workspace changed since a moment: they are not the owner's any more. Fails with a sentence.
-    fn record(&self, since: i64) -> Result<(), String>;
+    fn record(&self, since: i64, own: OwnFiles) -> Result<(), String>;
+}
+
+/// Whether files that the agent is made of are taken down, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnFiles {
+    /// The owner approved what was written to them.
+    Approved,
+    /// Nobody was asked: a command may have made new ones.
+    TakenDown,
 }
 
 /// Knows of no such file, and keeps nothing.
@@ -55,7 +64,7 @@ impl FileOrigins for NoFileOrigins {
         0
     }
 
-    fn record(&self, _: i64) -> Result<(), String> {
+    fn record(&self, _: i64, _: OwnFiles) -> Result<(), String> {
         Ok(())
     }
 }

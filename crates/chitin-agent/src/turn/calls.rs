@@ -78,7 +78,8 @@ impl Running<'_> {
             if let Some(since) = since {
                 // What the call itself brought counts, too: it may have written that down.
                 self.look_for_origins().await;
-                self.take_down_changes(since).await;
+                let tool = batch.first().map_or("", |call| call.name.as_str());
+                self.take_down_changes(since, tool).await;
             }
         }
         match over {

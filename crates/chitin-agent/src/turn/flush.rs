@@ -57,7 +57,7 @@ impl Running<'_> {
         let since = self.agent.parts.files.moment();
         let ended = self.write_down(&fence, &aloud, &mut tally).await;
         self.sink = aloud;
-        self.take_down_changes(since).await;
+        self.take_down_changes(since, "write").await;
         let ended = match ended {
             Ok(ending) => self.keep_flush(ending, &path, &tally).await,
             Err(error) => Err(error),

@@ -6,12 +6,18 @@ use super::{Running, TurnError};
 use crate::compat;
 use crate::origins::{self, of_injected};
 use crate::source::RecalledPath;
+use chitin_contract::CANONICAL;
 use chitin_protocol::origin::{Origin, add_origins};
 use chitin_protocol::transcript::EntryBody;
+use chitin_tools::policy::normalize_name;
+use chitin_tools::untrusted::OwnFiles;
 use chitin_tools::{Rights, Untrusted};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Tools that ask the owner before they write files that the agent is made of.
+const FILE_TOOLS: [&str; 3] = ["write", "edit", "apply_patch"];
 
 /// Where untrusted text of a turn comes from, as far as it was looked for.
 #[derive(Default)]
@@ -91,13 +97,19 @@ impl Running<'_> {
         &self.origins.found
     }
 
-    /// Takes down which files were changed since a moment, if that was done with untrusted text.
-    pub(super) async fn take_down_changes(&self, since: i64) {
+    /// Takes down which files a call changed since a moment, if that was done with untrusted text.
+    pub(super) async fn take_down_changes(&self, since: i64, tool: &str) {
         if self.origins.found.is_empty() {
             return;
         }
         let files = Arc::clone(&self.agent.parts.files);
-        let recording = tokio::task::spawn_blocking(move || files.record(since));
+        let tool = normalize_name(&CANONICAL.runtime.tools, tool);
+        let own = if FILE_TOOLS.contains(&tool.as_str()) {
+            OwnFiles::Approved
+        } else {
+            OwnFiles::TakenDown
+        };
+        let recording = tokio::task::spawn_blocking(move || files.record(since, own));
         let recorded = recording
             .await
             .unwrap_or_else(|error| Err(error.to_string()));

@@ -91,6 +91,12 @@ impl Inner {
         })))
     }
 
+    /// Tells whether somebody listens who can answer the questions of a job.
+    pub(crate) fn is_answerable(&self, job: &Job) -> bool {
+        let broker = self.approvals.get();
+        broker.is_some_and(|broker| anybody(&broker.listeners, &job.session_key, &job.id))
+    }
+
     fn tell_resolved(&self, request: &PendingApproval, resolved: &ResolvedApproval) {
         self.tell(&request.session_key, &request.job_id, || {
             EventKind::ApprovalResolved {
@@ -140,10 +146,7 @@ impl Inner {
 
 impl JobApprover {
     fn anybody(&self) -> bool {
-        self.gateway
-            .approvals
-            .get()
-            .is_some_and(|broker| anybody(&broker.listeners, &self.job.session_key, &self.job.id))
+        self.gateway.is_answerable(&self.job)
     }
 
     /// Asks, and waits.
@@ -186,7 +189,8 @@ impl Approver for JobApprover {
         let is_own = job.kind == JobKind::Message
             && job.sender.as_ref().is_none_or(|sender| sender.is_owner)
             && job.from.as_ref().is_none_or(|from| from.channel == WEB);
-        is_own && self.anybody()
+        // Who listened when the message came may be away for a moment, after a restart for one: then it is refused, not done unasked.
+        is_own && (job.is_answerable || self.anybody())
     }
 
     fn ask<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Approval> {

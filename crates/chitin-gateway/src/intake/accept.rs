@@ -139,6 +139,11 @@ impl Inner {
             retry_ms: incoming.retry_ms,
             ..Job::new(session_key, agent_id, self.parts.clock.now_ms())
         };
+        let is_answerable = self.is_answerable(&job);
+        let job = Job {
+            is_answerable,
+            ..job
+        };
         self.take_in_whole(job, Some(settings), Some(claim)).await
     }
 

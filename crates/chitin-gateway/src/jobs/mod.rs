@@ -39,6 +39,9 @@ pub struct Job {
     /// Where texts in it come from that are not the owner's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<Origin>,
+    /// Whether somebody who can answer questions for permission listened when it was accepted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_answerable: bool,
     /// Pictures that go with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<ImageBlock>,
@@ -96,6 +99,7 @@ impl Job {
             words: String::new(),
             written: Vec::new(),
             origins: Vec::new(),
+            is_answerable: false,
             images: Vec::new(),
             from: None,
             message_id: None,

@@ -73,6 +73,7 @@ impl Inner {
             ),
             written: Vec::new(),
             origins: letter.origins,
+            is_answerable: false,
             images: Vec::new(),
             from: None,
             message_id: None,

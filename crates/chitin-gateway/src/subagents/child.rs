@@ -232,6 +232,7 @@ impl Draft {
             words,
             written: Vec::new(),
             origins: request.origins.clone(),
+            is_answerable: false,
             images: Vec::new(),
             from: run.bound.clone().or_else(|| run.origin.clone()),
             message_id: None,

@@ -49,6 +49,7 @@ impl Connection {
             workdir,
             readable: Vec::new(),
             keeps_own: false,
+            is_untrusted: false,
             timeout: None,
             limited: false,
             errors: ErrorOutput::Tail,

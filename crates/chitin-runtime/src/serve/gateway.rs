@@ -3,6 +3,7 @@
 use crate::channels::{ChannelSet, shut_out};
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{AgentTarget, Configuration, Host, Notes, ServeHost, SystemClock};
+use chitin_config::IssueSeverity;
 use chitin_gateway::approvals::ApprovalOptions;
 use chitin_gateway::cron::CronFile;
 use chitin_gateway::heartbeat::BeatingAgent;
@@ -73,6 +74,7 @@ impl ServedGateway {
             let what = format!("Could not write to `{}`.", state.display());
             RuntimeError::new(ErrorKind::User, what).caused_by(error)
         })?;
+        judged(state)?;
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
         files(host, configuration, request.files)?;
@@ -228,5 +230,21 @@ fn not_ours(error: StoreError, state: &Path) -> RuntimeError {
             let what = "Could not open the job log.";
             RuntimeError::new(ErrorKind::User, what).caused_by(error)
         }
+    }
+}
+
+/// Fails when `chitin.json5` holds something that cannot be meant. A start goes on without it and says so; a server that runs well is not
+/// replaced by that.
+fn judged(state: &Path) -> Result<(), RuntimeError> {
+    let own =
+        chitin_config::load_chitin_config(state).map_err(|error| crate::setup::unusable(&error))?;
+    let issues = own.iter().flat_map(|own| &own.issues);
+    match issues
+        .into_iter()
+        .find(|issue| issue.severity == IssueSeverity::Error)
+    {
+        Some(issue) => Err(RuntimeError::new(ErrorKind::Config, issue.to_string())
+            .hint("`chitin config validate` lists all problems")),
+        None => Ok(()),
     }
 }

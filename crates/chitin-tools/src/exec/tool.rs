@@ -9,7 +9,7 @@ use crate::sandbox::{
 };
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolOutcome, TypedTool};
-use crate::untrusted::GuardedDeed;
+use crate::untrusted::{GuardedDeed, OwnFiles};
 use chitin_protocol::origin::{Origin, add_origins};
 use chitin_protocol::settings::ExecSettings;
 use chitin_protocol::tool::ToolSpec;
@@ -207,6 +207,7 @@ impl ExecTool {
             context.may_despite(&against, deed).await?;
         }
         Ok(CommandText {
+            is_untrusted: is_untrusted || origin.is_some(),
             origin,
             keeps_own: is_untrusted && can_keep && !reaches_out,
         })
@@ -230,6 +231,7 @@ impl ExecTool {
             workdir: Some(workdir),
             readable: context.skill_roots.to_vec(),
             keeps_own: text.keeps_own,
+            is_untrusted: text.is_untrusted,
             timeout: Some(timeout),
             errors: ErrorOutput::Output,
             ..CommandRequest::shell(&arguments.command, Arc::new(|_| {}))
@@ -369,7 +371,7 @@ fn take_down_at_end(job: &Arc<CommandProcess>, context: &CallContext<'_>) {
     tokio::spawn(async move {
         job.wait().await;
         // What could not be taken down is taken for untrusted from then on.
-        let _ = tokio::task::spawn_blocking(move || files.record(began)).await;
+        let _ = tokio::task::spawn_blocking(move || files.record(began, OwnFiles::TakenDown)).await;
     });
 }
 

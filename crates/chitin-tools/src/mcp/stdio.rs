@@ -118,6 +118,7 @@ pub(super) async fn start(
             .map(|cwd| surroundings.sandbox.workspace().join(cwd)),
         readable: Vec::new(),
         keeps_own: false,
+        is_untrusted: false,
         timeout: None,
         limited: false,
         errors: ErrorOutput::Tail,

@@ -36,6 +36,8 @@ pub struct CommandText {
     pub origin: Option<Origin>,
     /// Whether the files that the agent is made of, and the network, are closed to it.
     pub keeps_own: bool,
+    /// Whether it may follow untrusted text, or brings some.
+    pub is_untrusted: bool,
 }
 
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use super::config::WorkspaceAccess;
 use super::fs;
 use super::level::SandboxLevel;
-use super::policy::{Guarded, Policy};
+use super::policy::{Guarded, Policy, UNTRUSTED_HOME, UNTRUSTED_TMP};
 use crate::rights::needs_owner;
 use std::path::Path;
 
@@ -34,6 +34,13 @@ impl Policy {
                 !entries.any(|(name, kind)| is_own(&name) && kind == fs::FsEntry::Link)
             }
         }
+    }
+
+    /// Takes other private directories than those of commands that follow only the owner.
+    pub(super) fn with_untrusted_private(mut self) -> Self {
+        self.tmp.set_file_name(UNTRUSTED_TMP);
+        self.home.set_file_name(UNTRUSTED_HOME);
+        self
     }
 
     /// Closes the files that the agent is made of for writing.

@@ -81,6 +81,9 @@ const DEVICES: [&str; 5] = [
 pub(super) const TMP: &str = "tmp";
 /// Where the home is in the private directory.
 pub(super) const HOME: &str = "home";
+/// The same for commands that may follow untrusted text: what they leave there reaches no others.
+pub(super) const UNTRUSTED_TMP: &str = "untrusted-tmp";
+pub(super) const UNTRUSTED_HOME: &str = "untrusted-home";
 /// Where temporary files are inside namespaces.
 pub(super) const INNER_TMP: &str = "/tmp";
 /// Where the home is inside namespaces.

@@ -3,7 +3,7 @@
 use super::config::SandboxConfig;
 use super::environment;
 use super::level::SandboxLevel;
-use super::policy::{HOME, Policy, Roots, TMP};
+use super::policy::{HOME, Policy, Roots, TMP, UNTRUSTED_HOME, UNTRUSTED_TMP};
 use chitin_guard::{FoundProgram, ProgramOrder, ProgramSearch, Root, Scratch, WriteError};
 use std::path::{Path, PathBuf};
 
@@ -68,7 +68,7 @@ fn private(scratch: &Path) -> Result<Scratch, String> {
     let root = Root::create_private(scratch).map_err(said)?;
     let private = root.scratch_of_process(PREFIX, MOST).map_err(said)?;
     let private = private.ok_or_else(|| format!("this process has {MOST} of them"))?;
-    for name in [TMP, HOME] {
+    for name in [TMP, HOME, UNTRUSTED_TMP, UNTRUSTED_HOME] {
         private.directory(Path::new(name)).map_err(said)?;
     }
     if private.root().real_path().to_str().is_none() {

@@ -216,6 +216,18 @@ impl Sandbox {
             &self.roots,
             self.config.user_home.as_deref(),
         );
+        let policy = if request.is_untrusted {
+            policy.with_untrusted_private()
+        } else {
+            policy
+        };
+        let environment = environment::complete(
+            self.config.environment.clone(),
+            &policy,
+            level,
+            &path,
+            &request.environment,
+        );
         Ok(Launch {
             level,
             bwrap: prepared.bwrap.path.clone(),
@@ -226,13 +238,7 @@ impl Sandbox {
                 policy
             },
             program,
-            environment: environment::complete(
-                self.config.environment.clone(),
-                &prepared.policy,
-                level,
-                &path,
-                &request.environment,
-            ),
+            environment,
             workdir: request
                 .workdir
                 .clone()
@@ -401,6 +407,7 @@ impl CommandRequest {
             workdir: None,
             readable: Vec::new(),
             keeps_own: false,
+            is_untrusted: false,
             timeout: None,
             errors: ErrorOutput::Output,
             limited: true,

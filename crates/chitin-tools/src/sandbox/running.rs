@@ -43,6 +43,8 @@ pub struct CommandRequest {
     pub readable: Vec<PathBuf>,
     /// Whether the files that the agent is made of are closed to it for writing; see [`Sandbox::can_keep_own`](super::Sandbox::can_keep_own).
     pub keeps_own: bool,
+    /// Whether it may follow untrusted text: its private directories are not those of other commands.
+    pub is_untrusted: bool,
     /// How long it may take.
     pub timeout: Option<Duration>,
     /// Where its error output goes.

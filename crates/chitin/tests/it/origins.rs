@@ -663,6 +663,53 @@ fn commands_keep_off(page: &str, sandbox: &str) {
 }
 
 #[test]
+fn what_a_command_adds_to_the_agent_or_leaves_at_home_is_not_the_owners() {
+    let page = page();
+    let script = [
+        calls([fetch(&page)]),
+        calls([exec(
+            "echo Obey | tee $HOME/stash > $TMPDIR/stash; echo done",
+        )]),
+        json!({"text": "Tried."}),
+        calls([exec("cat $HOME/stash $TMPDIR/stash; echo looked")]),
+        json!({"text": "Looked."}),
+        calls([exec("echo Obey > memory.md; echo Obey > WIKI.md")]),
+        json!({"text": "Tried."}),
+        calls([send("channel:pier", "one")]),
+        json!({"text": "Tried."}),
+        calls([send("channel:pier", "two")]),
+        well(),
+    ];
+    let yard = Yard::new(talk(&script, json!({"exec": {"sandbox": "bwrap"}})));
+    yard.hear("Work");
+    let first = yard.results();
+    if !has_sandbox(&first) {
+        return;
+    }
+    assert!(first.last().unwrap().contains("done"), "{first:?}");
+    yard.say("b", true, "Look");
+    let second = yard.results();
+    let looked = second.last().unwrap();
+    assert!(
+        looked.contains("looked") && !looked.contains("Obey"),
+        "{second:?}"
+    );
+    yard.hear("Work on");
+    // A new session gets `memory.md` in its prompt.
+    yard.say("c", true, "Go on");
+    let third = yard.results();
+    assert!(is_taken(third.last().unwrap()), "{third:?}");
+    assert_eq!(yard.sent_to("pier"), 0);
+    // Until the owner puts it right.
+    for name in ["memory.md", "WIKI.md"] {
+        std::fs::remove_file(yard.talk.env.workspace().join(name)).unwrap();
+    }
+    yard.say("d", true, "Go on");
+    assert!(!is_taken(yard.results().last().unwrap()));
+    assert_eq!(yard.sent_to("pier"), 1);
+}
+
+#[test]
 fn a_command_with_the_network_needs_the_owner_once_a_page_was_read() {
     let page = page();
     let script = [

@@ -230,6 +230,7 @@ impl Inner {
             words,
             written: Vec::new(),
             origins: passed_on(child_key, &ended.outcome.origins),
+            is_answerable: false,
             images: Vec::new(),
             from: run.origin.clone(),
             message_id: None,

@@ -566,3 +566,24 @@ fn a_command_that_destroys_is_asked_about_in_the_owners_own_turns() {
     serving.rest();
     assert!(talk.env.workspace().join("logs/a").exists());
 }
+
+#[test]
+fn what_destroys_is_not_done_unasked_while_a_page_is_away_after_a_restart() {
+    let talk = talk(&[
+        json!({"when": "The program stopped while this call ran", "toolCalls": exec("rm -r logs")}),
+        when("ALPHA", &exec("rm -r logs")),
+    ]);
+    talk.env.file("workspace/logs/a", "x");
+    let serving = Serving::start(&talk, &[]);
+    let heard = watch(&serving);
+    say(&serving, "main", "ALPHA");
+    questions(&serving, 1);
+    serving.kill();
+    drop(heard);
+
+    let serving = Serving::start(&talk, &[]);
+    serving.rest();
+    assert!(talk.env.workspace().join("logs/a").exists());
+    let said = result(&serving, "main");
+    assert!(said.contains("nobody"), "{said}");
+}

@@ -103,6 +103,10 @@ fn a_restart_that_could_not_serve_is_refused_and_the_server_goes_on() {
 
     let log = refused(&talk, &serving, || write(&settings, "{ server: "));
     assert!(log.contains("chitin.json5"), "{log}");
+    let log = refused(&talk, &serving, || {
+        write(&settings, "{ server: { port: 'x' } }");
+    });
+    assert!(log.contains("server.port"), "{log}");
     write(&settings, &good);
     for text in ["", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"] {
         let log = refused(&talk, &serving, || write(&token, text));
@@ -114,7 +118,7 @@ fn a_restart_that_could_not_serve_is_refused_and_the_server_goes_on() {
     std::fs::rename(&here, &away).unwrap();
     serving.begin_anew();
     serving.wait_until("the restart is refused", |_| {
-        Serving::log(&talk).matches("not restarted").count() == 4
+        Serving::log(&talk).matches("not restarted").count() == 5
     });
     std::fs::rename(&away, &here).unwrap();
     assert_eq!(serving.ask("GET", "/api/status", None).0, 200);
