@@ -14,6 +14,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// How many bytes of a diff go out with a question.
 const LONGEST_DIFF: usize = 64 << 10;
@@ -36,6 +37,8 @@ pub struct ApprovalOptions {
 struct JobApprover {
     gateway: Arc<Inner>,
     job: Arc<Job>,
+    /// Hears that the turn waits for a person.
+    asks: Arc<Notify>,
 }
 
 /// A question that is taken back when nobody waits for the answer any more.
@@ -83,11 +86,16 @@ impl Gateway {
 
 impl Inner {
     /// Returns who is asked for permission in a job's turn; nothing where whoever makes the agents decides.
-    pub(crate) fn approver_of(self: &Arc<Self>, job: &Arc<Job>) -> Option<TurnApprover> {
+    pub(crate) fn approver_of(
+        self: &Arc<Self>,
+        job: &Arc<Job>,
+        asks: &Arc<Notify>,
+    ) -> Option<TurnApprover> {
         self.approvals.get()?;
         Some(TurnApprover(Arc::new(JobApprover {
             gateway: Arc::clone(self),
             job: Arc::clone(job),
+            asks: Arc::clone(asks),
         })))
     }
 
@@ -168,6 +176,7 @@ impl JobApprover {
         gateway.tell(&job.session_key, &job.id, || EventKind::ApprovalRequested {
             approval: Box::new((*request).clone()),
         });
+        self.asks.notify_one();
         let timeout = broker.options.timeout;
         tokio::select! {
             biased;

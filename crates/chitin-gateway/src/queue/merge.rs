@@ -83,6 +83,7 @@ impl Inner {
             words,
             written,
             origins,
+            is_answerable: first.is_answerable || others.iter().any(|job| job.is_answerable),
             ..first.clone()
         };
         let mut changes = vec![opening(&job)];

@@ -13,7 +13,7 @@ pub(crate) struct TurnSlots {
     scheduled: Arc<Semaphore>,
     /// Turns that another turn may wait for. They have room of their own, so that the two never wait for each other.
     inside: Arc<Semaphore>,
-    /// Turns that gave their room back because their model says nothing.
+    /// Turns that gave their room back because their model says nothing, or a person is asked.
     silent: Arc<Semaphore>,
 }
 
@@ -27,16 +27,18 @@ pub(crate) struct TurnSlot {
 }
 
 impl TurnSlot {
-    /// Gives the room to another turn, because the model of this one says nothing; not without end.
+    /// Gives the room to another turn, because this one waits for a silent model or for a person; not without end.
     pub(crate) fn lend(&mut self) {
-        if let Ok(silence) = Arc::clone(&self.silent).try_acquire_owned() {
+        if self.room.is_some()
+            && let Ok(silence) = Arc::clone(&self.silent).try_acquire_owned()
+        {
             self.silence = Some(silence);
             self.room = None;
         }
     }
 }
 
-/// How many turns of silent models run beside the others: so many times those.
+/// How many turns that wait run beside the others: so many times those.
 const SILENT: usize = 3;
 
 impl TurnSlots {

@@ -12,6 +12,7 @@ use chitin_contract::{ModelOutage, TimePrefix};
 use chitin_protocol::origin::{Origin, add_origins};
 use chitin_workspace::filter::{ContextMode, RunKind};
 use std::sync::Arc;
+use tokio::sync::Notify;
 
 /// Who wrote what stands in a thread before its session begins.
 const THREAD: &str = "others in the thread";
@@ -64,6 +65,7 @@ impl Inner {
         job: &Arc<Job>,
         steering: Steering,
         reader: Option<&str>,
+        asks: &Arc<Notify>,
     ) -> TurnInput {
         let mut origins = job.origins.clone();
         let words = match self.thread_opening(job, reader).await {
@@ -116,7 +118,7 @@ impl Inner {
             },
             origin: origin(job),
             origins,
-            approver: self.approver_of(job),
+            approver: self.approver_of(job, asks),
             outage: match self.parts.contract.runtime.dispatch.model_outage {
                 ModelOutage::Waited if self.tries_again(job) => OnOutage::AskedAgain,
                 ModelOutage::Waited | ModelOutage::Told => OnOutage::Recorded,

@@ -14,7 +14,7 @@ use chitin_protocol::message::StopReason;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 /// The tool by which a session reads what was said in a thread.
@@ -46,24 +46,29 @@ impl Inner {
         let ready = self.note_begin(&job, began).await;
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
         let reacted = delivery.reacted();
+        let asks = Arc::new(Notify::new());
         let turn = async {
             ready.map_err(TurnFailure::machine)?;
             let agent = self.agent_for(&job).await?;
             let tools = agent.specs().iter().map(|tool| tool.name.as_str());
             let reader = tools.into_iter().find(|name| *name == MESSAGE_TOOL);
-            let input = self.input(&job, steering.clone(), reader).await;
+            let input = self.input(&job, steering.clone(), reader, &asks).await;
             Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
         };
         let turn = async {
             let silence = tokio::time::sleep(Duration::from_millis(self.parts.outage.silent_ms));
             tokio::pin!(turn, silence);
+            // Neither a model that hangs nor a person who thinks keeps others from their turns.
             tokio::select! {
                 outcome = &mut turn => return outcome,
-                () = &mut silence => {}
+                () = asks.notified() => slot.lend(),
+                () = &mut silence => if !reacted.load(Ordering::Relaxed) {
+                    slot.lend();
+                }
             }
-            // A model that hangs does not keep others from theirs.
-            if !reacted.load(Ordering::Relaxed) {
-                slot.lend();
+            tokio::select! {
+                outcome = &mut turn => return outcome,
+                () = asks.notified() => slot.lend(),
             }
             turn.await
         };

@@ -587,3 +587,19 @@ fn what_destroys_is_not_done_unasked_while_a_page_is_away_after_a_restart() {
     let said = result(&serving, "main");
     assert!(said.contains("nobody"), "{said}");
 }
+
+#[test]
+fn questions_that_wait_do_not_keep_others_from_their_turns() {
+    let replies: Vec<Value> = (0..6).map(|_| when("ALPHA", &skills("x"))).collect();
+    let talk = talk(&replies);
+    let serving = Serving::start(&talk, &[]);
+    let _heard = watch(&serving);
+    for number in 0..6 {
+        say(&serving, &format!("s{number}"), "ALPHA");
+    }
+    questions(&serving, 6);
+    let body = json!({"text": "Hello", "session": "agent:main:other", "wait": true});
+    let (status, said) = serving.ask("POST", "/api/messages", Some(&body));
+    assert_eq!(status, 200, "{said}");
+    assert!(said.to_string().contains("Well."), "{said}");
+}
