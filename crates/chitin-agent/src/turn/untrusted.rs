@@ -9,15 +9,12 @@ use crate::source::RecalledPath;
 use chitin_contract::CANONICAL;
 use chitin_protocol::origin::{Origin, add_origins};
 use chitin_protocol::transcript::EntryBody;
-use chitin_tools::policy::normalize_name;
+use chitin_tools::policy::{WRITING, normalize_name};
 use chitin_tools::untrusted::OwnFiles;
 use chitin_tools::{Rights, Untrusted};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Tools that ask the owner before they write files that the agent is made of.
-const FILE_TOOLS: [&str; 3] = ["write", "edit", "apply_patch"];
 
 /// Where untrusted text of a turn comes from, as far as it was looked for.
 #[derive(Default)]
@@ -104,7 +101,7 @@ impl Running<'_> {
         }
         let files = Arc::clone(&self.agent.parts.files);
         let tool = normalize_name(&CANONICAL.runtime.tools, tool);
-        let own = if FILE_TOOLS.contains(&tool.as_str()) {
+        let own = if WRITING.contains(&tool.as_str()) {
             OwnFiles::Approved
         } else {
             OwnFiles::TakenDown

@@ -8,7 +8,8 @@ use chitin_protocol::settings::{GuestFiles, GuestSettings};
 const USUAL: [&str; 2] = ["session_status", MESSAGE];
 /// The same for files. What goes by `read` comes with it.
 const READING: [&str; 3] = ["read", "ls", "search"];
-const WRITING: [&str; 3] = ["write", "edit", "apply_patch"];
+/// The tools that write files. They ask the owner before they change what the agent is made of.
+pub const WRITING: [&str; 3] = ["write", "edit", "apply_patch"];
 const MEMORY: [&str; 2] = ["memory_search", "memory_get"];
 const MESSAGE: &str = "message";
 

@@ -11,7 +11,7 @@ mod profile;
 mod verdict;
 
 pub use config::PolicyConfig;
-pub use guest::GuestTools;
+pub use guest::{GuestTools, WRITING};
 pub use layers::{PolicyLayer, PolicyLayerKind};
 pub use list::{ToolPolicy, normalize_name};
 pub use profile::{groups, profile_policy};
