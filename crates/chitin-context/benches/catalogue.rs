@@ -76,7 +76,7 @@ fn main() {
 fn default_limits(bencher: divan::Bencher<'_, '_>, contract: &str) {
     let contract = by_name(contract).unwrap_or(&CANONICAL);
     let skills = skills();
-    let limits = CatalogueLimits::from(&contract.skills.catalogue);
+    let limits = CatalogueLimits::default();
     bencher.bench(|| build(divan::black_box(&skills), limits, contract));
 }
 

@@ -1,5 +1,6 @@
 //! The part of a contract that is about the list of skills in the prompt.
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -7,10 +8,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogueRules {
-    /// How many skills are listed at most (S54); configuration may change it.
-    pub max_skills: usize,
-    /// How long the list may be, in UTF-16 units (S55); configuration may change it, for one agent too (S57).
-    pub max_chars: usize,
     /// What becomes of a list that is longer (S55, S56).
     pub fitting: CatalogueFitting,
     /// How much of the model's window the list may take before descriptions are cut once more (S59).
@@ -19,6 +16,14 @@ pub struct CatalogueRules {
     pub location_notes: LocationNotes,
     /// What the limits count for guidance and notices, which every program words for itself.
     pub prose: CountedProse,
+}
+
+constants! {
+    CatalogueRules, "skills.catalogue":
+    /// How many skills are listed at most (S54); configuration may change it.
+    MAX_SKILLS: usize = 150;
+    /// How long the list may be, in UTF-16 units (S55); configuration may change it, for one agent too (S57).
+    MAX_CHARS: usize = 18_000;
 }
 
 /// What becomes of a list of skills that is too long.
@@ -104,8 +109,6 @@ pub struct RecordedLines {
 impl CatalogueRules {
     /// Recorded in 2026.4.23.
     pub const A: Self = Self {
-        max_skills: 150,
-        max_chars: 18_000,
         fitting: CatalogueFitting::NamesOnly {
             notice_reserve: 150,
         },

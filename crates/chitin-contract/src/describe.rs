@@ -1,6 +1,6 @@
 //! A contract as rows for people: path, value, meaning. One table feeds text, JSON and the difference of two contracts.
 
-use super::Contract;
+use super::{Contract, constants};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -28,12 +28,13 @@ pub struct ContractDifference {
     pub meaning: String,
 }
 
-/// Returns the fields of a contract in their order of declaration.
+/// Returns the fields of a contract in their order of declaration, and what is the same in every contract behind them.
 pub fn describe(contract: &Contract) -> Vec<Row> {
     let schema = schemars::schema_for!(Contract).to_value();
     let value = serde_json::to_value(contract).unwrap_or_default();
     let mut rows = Vec::new();
     collect("", &value, &schema, &schema, &mut rows);
+    constants::insert(&mut rows);
     rows
 }
 

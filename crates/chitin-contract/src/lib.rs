@@ -22,6 +22,7 @@ mod budgets;
 mod builtin;
 mod catalogue;
 mod config;
+mod constants;
 mod describe;
 mod known;
 mod openclaw_2026_8;

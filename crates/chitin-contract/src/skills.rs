@@ -1,6 +1,7 @@
 //! The part of a contract that is about skills.
 
 use super::catalogue::CatalogueRules;
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,12 +33,6 @@ pub struct SkillRules {
     pub link_target_sources: &'static [SkillSource],
     /// Sources from which a file with a second name is refused; if there are any, plugins are among them (S7).
     pub no_hardlink_sources: &'static [SkillSource],
-    /// How many directories a root may hold before it is called too large (S8); configuration may change it.
-    pub max_candidates_per_root: usize,
-    /// How many skills a source may give (S8); configuration may change it.
-    pub max_skills_per_source: usize,
-    /// The largest SKILL.md that is read, in bytes (S8); configuration may change it.
-    pub max_file_bytes: u64,
     /// What the limit per source counts (S8).
     pub source_limit: SourceLimit,
     /// How names of skills are ordered (S9).
@@ -62,6 +57,16 @@ pub struct SkillRules {
     pub max_command_description: Option<usize>,
     /// How skills are listed in the prompt (S50–S59).
     pub catalogue: CatalogueRules,
+}
+
+constants! {
+    SkillRules, "skills":
+    /// How many directories a root may hold before it is called too large (S8); configuration may change it.
+    MAX_CANDIDATES_PER_ROOT: usize = 300;
+    /// How many skills a source may give (S8); configuration may change it.
+    MAX_SKILLS_PER_SOURCE: usize = 200;
+    /// The largest SKILL.md that is read, in bytes (S8); configuration may change it.
+    MAX_FILE_BYTES: u64 = 256_000;
 }
 
 /// Where a skill comes from.
@@ -292,9 +297,6 @@ impl SkillRules {
         uncontained_sources: &[],
         link_target_sources: &[],
         no_hardlink_sources: &[],
-        max_candidates_per_root: 300,
-        max_skills_per_source: 200,
-        max_file_bytes: 256_000,
         source_limit: SourceLimit::Directories,
         name_order: NameOrder::Locale,
         directory_order: NameOrder::CodeUnit,

@@ -6,7 +6,7 @@ use chitin_agent::history::{
     Assembling, Author, FailedResults, PlanOptions, WrittenSummary, messages_for_model,
     plan_compaction, prefix_changes, repair,
 };
-use chitin_contract::HistoryRules;
+use chitin_contract::{HistoryRules, SummaryRules};
 use chitin_protocol::message::{Block, Message};
 use chitin_protocol::text::utf16_len;
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
@@ -113,7 +113,7 @@ fn assert_paired(messages: &[Message]) {
 }
 
 fn planned(branch: &[TranscriptEntry], rules: &HistoryRules) {
-    let mut options = PlanOptions::new(2000, rules);
+    let mut options = PlanOptions::new(2000);
     options.compacting.keep_recent_tokens = 20;
     let Some(plan) = plan_compaction(branch, &options, rules) else {
         return;
@@ -141,9 +141,9 @@ fn planned(branch: &[TranscriptEntry], rules: &HistoryRules) {
         author: Author::Model,
     };
     for written in [written, plan.from_records("no model")] {
-        let record = plan.finish(&written, rules);
+        let record = plan.finish(&written);
         assert!(
-            utf16_len(&record.summary) <= rules.summary.max_chars,
+            utf16_len(&record.summary) <= SummaryRules::MAX_CHARS,
             "a summary is too long"
         );
     }

@@ -30,7 +30,7 @@ pub fn hit_json(
     rules: &MemoryRules,
 ) -> Value {
     let piece = &hit.piece;
-    let text = shown(&piece.text, rules);
+    let text = shown(&piece.text);
     let text = match rules.chunks.curated {
         CuratedFiles::ByEntry if chunk::is_curated(&piece.path) => chunk::without_remarks(text),
         CuratedFiles::ByEntry | CuratedFiles::LikeOthers => text.into(),

@@ -109,10 +109,12 @@ pub fn list(root: &Root, extra: &[ExtraPath], rules: &MemoryFileRules) -> Memory
         listing: MemoryFiles::default(),
     };
     lister.root_files(root);
-    let directory = Path::new(rules.directory);
+    let directory = Path::new(MemoryFileRules::DIRECTORY);
     match root.kind(directory) {
         Some(DirectoryEntryKind::Directory) => lister.walk(root, None, directory.into()),
-        Some(DirectoryEntryKind::Link) => lister.leave_out(rules.directory, Omission::Link),
+        Some(DirectoryEntryKind::Link) => {
+            lister.leave_out(MemoryFileRules::DIRECTORY, Omission::Link)
+        }
         Some(DirectoryEntryKind::File | DirectoryEntryKind::Other) | None => {}
     }
     for extra in extra {
@@ -202,7 +204,8 @@ impl Lister<'_> {
                     DirectoryEntryKind::File if is_markdown => {
                         self.take(shown, entry, place(outside, &path));
                     }
-                    DirectoryEntryKind::Directory if name == self.rules.skipped_directory => {}
+                    DirectoryEntryKind::Directory if name == MemoryFileRules::SKIPPED_DIRECTORY => {
+                    }
                     DirectoryEntryKind::Directory if depth + 1 >= DEEPEST => {
                         self.leave_out(&shown, Omission::TooDeep);
                     }

@@ -153,7 +153,7 @@ pub fn is_allowed(relative: &str, extra: &[ExtraPath], rules: &MemoryReadRules) 
     }
     rules.root_files.contains(&relative)
         || relative
-            .strip_prefix(rules.directory)
+            .strip_prefix(MemoryReadRules::DIRECTORY)
             .is_some_and(|rest| rest.starts_with('/'))
         || extra.iter().any(|extra| extra.holds(relative))
 }
@@ -161,10 +161,13 @@ pub fn is_allowed(relative: &str, extra: &[ExtraPath], rules: &MemoryReadRules) 
 /// Returns a window of a text.
 pub fn window(text: &str, path: &str, window: Window, rules: &MemoryReadRules) -> ReadWindow {
     let from = window.from.unwrap_or(1).max(1);
-    let most_lines = window.lines.unwrap_or(rules.default_lines as usize).max(1);
+    let most_lines = window
+        .lines
+        .unwrap_or(MemoryReadRules::DEFAULT_LINES as usize)
+        .max(1);
     let most_units = window
         .max_chars
-        .unwrap_or(rules.default_max_chars as usize)
+        .unwrap_or(MemoryReadRules::DEFAULT_MAX_CHARS as usize)
         .max(1);
     let text = match rules.final_line {
         FinalLine::Counted => Some(text),

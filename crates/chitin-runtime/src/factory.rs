@@ -23,6 +23,7 @@ use chitin_agent::history::{Compacting, FlushOptions, MessageStamp, Pruning};
 use chitin_agent::journal::{self, Journal, JournalRedactor, LookupDirectories, Switches};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, TurnEnvironment};
 use chitin_config::ChitinSettings;
+use chitin_contract::CompactionRules;
 use chitin_guard::Root;
 use chitin_model::RetryPolicy;
 use chitin_plugin::PluginSet;
@@ -416,9 +417,9 @@ pub(crate) fn history(
     let rules = &setup.contract().runtime.history;
     let defaults = &setup.configuration.value()["agents"]["defaults"];
     let number = |name: &str| defaults["compaction"][name].as_u64();
-    let mut compacting = Compacting::new(rules);
+    let mut compacting = Compacting::default();
     if let Some(reserve) = number("reserveTokens") {
-        let floor = number("reserveTokensFloor").unwrap_or(rules.compaction.reserve_floor);
+        let floor = number("reserveTokensFloor").unwrap_or(CompactionRules::RESERVE_FLOOR);
         compacting.reserve_tokens = reserve.max(floor);
     }
     if let Some(keep) = number("keepRecentTokens") {

@@ -128,18 +128,18 @@ pub fn policy(
         .and_then(|mode| serde_json::from_value(mode.clone()).ok())
         .unwrap_or(match configured {
             _ if !has_reset && legacy_minutes.is_some() => ResetMode::Idle,
-            true => rules.configured_mode,
+            true => ResetRules::CONFIGURED_MODE,
             false => rules.default_mode,
         });
     let at_hour = field("atHour")
         .and_then(Value::as_f64)
-        .map_or(rules.default_hour, clamp_hour);
+        .map_or(ResetRules::DEFAULT_HOUR, clamp_hour);
     let idle_minutes = match field("idleMinutes")
         .and_then(Value::as_f64)
         .or(legacy_minutes)
     {
         Some(minutes) => Some(whole(minutes)),
-        None if mode == ResetMode::Idle => Some(rules.default_idle_minutes),
+        None if mode == ResetMode::Idle => Some(ResetRules::DEFAULT_IDLE_MINUTES),
         None => None,
     };
     ResetPolicy {

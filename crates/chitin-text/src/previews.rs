@@ -4,7 +4,7 @@ use super::fences::fences;
 use super::settings::{self, AccountRef, BlockStreaming, Section};
 use super::units::{LF, text as to_text, units};
 use crate::compat::{DISCORD, SLACK, TELEGRAM};
-use chitin_contract::{ChannelSettings, OutboundRules, PreviewMode};
+use chitin_contract::{ChannelSettings, OutboundRules, PreviewMode, Previews};
 use chitin_protocol::text::trim_end_js;
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ fn usual(channel: &str, rules: &OutboundRules) -> PreviewMode {
         DISCORD => previews.discord,
         SLACK => previews.slack,
         TELEGRAM => previews.telegram,
-        _ => previews.others,
+        _ => Previews::OTHERS,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::history::{
     Author, CompactionPlan, PlanOptions, SummaryRequest, SummaryStep, WrittenSummary,
     estimate_text, plan_compaction, should_compact,
 };
-use chitin_contract::{HistoryRules, NoCutAfter};
+use chitin_contract::{HistoryRules, NoCutAfter, SummaryRules};
 use chitin_protocol::transcript::{Compaction, TranscriptEntry};
 use futures_util::future::BoxFuture;
 
@@ -123,7 +123,7 @@ pub async fn compact(
         Err(SummaryError::Cancelled) => return Err(CompactError::Cancelled),
         Err(SummaryError::Failed(reason)) => plan.from_records(&reason),
     };
-    let record = plan.finish(&written, order.rules);
+    let record = plan.finish(&written);
     let tokens_after = estimate_text(&record.summary, &order.rules.estimate)
         + plan.kept_tokens(order.branch, order.options.window, order.rules);
     Ok(CompactionOutcome::Compacted(Box::new(Compacted {
@@ -140,7 +140,7 @@ fn fitting_plan(order: &CompactOrder<'_>) -> Result<Option<CompactionPlan>, Comp
     let budget = window
         .saturating_sub(compacting.reserve_tokens.min(window / 2))
         .saturating_sub(order.overhead_tokens);
-    let summary = u64::try_from(order.rules.summary.max_chars / 4).unwrap_or(u64::MAX);
+    let summary = u64::try_from(SummaryRules::MAX_CHARS / 4).unwrap_or(u64::MAX);
     // In a small window the summary is given less of it, too.
     let room = budget.saturating_sub(summary.min(budget / 3));
     let mut options = order.options.clone();

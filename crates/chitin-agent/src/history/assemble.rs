@@ -189,7 +189,7 @@ pub fn messages_for_model(
         })
         .collect();
     rename_answered(&mut messages, &rules.repair);
-    let messages = repair_calls(&messages, None, &rules.repair).messages;
+    let messages = repair_calls(&messages, None).messages;
     let mut messages = repair(&messages, FailedResults::Drop, &rules.repair).messages;
     close_calls(&mut messages);
 

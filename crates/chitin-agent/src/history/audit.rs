@@ -129,7 +129,7 @@ const FILLERS: &[&str] = &[
 
 /// Finds identifiers that a summary must repeat: long hexadecimal numbers, addresses, paths, hosts with a port, long
 /// numbers.
-pub fn identifiers(text: &str, rules: &SummaryRules) -> Vec<String> {
+pub fn identifiers(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in text.split(char::is_whitespace) {
         let word = word.trim_start_matches(['(', '"', '\'', '`', '[', '{', '<']);
@@ -147,7 +147,7 @@ pub fn identifiers(text: &str, rules: &SummaryRules) -> Vec<String> {
         if !found.contains(&word) {
             found.push(word);
         }
-        if found.len() == rules.identifiers {
+        if found.len() == SummaryRules::IDENTIFIERS {
             break;
         }
     }

@@ -89,7 +89,7 @@ pub fn file_lists(read: &[&str], modified: &[&str], rules: &SummaryRules) -> Str
             text.push_str(&list);
         }
     }
-    cap_summary(&text, rules.file_lists_chars)
+    cap_summary(&text, SummaryRules::FILE_LISTS_CHARS)
 }
 
 fn add(list: &mut Vec<String>, path: &str) {
@@ -108,7 +108,7 @@ fn sorted<'a>(paths: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
 /// Writes as many files as fit, and how many more there are.
 fn list(tag: &str, files: &[&str], rules: &SummaryRules) -> Option<String> {
     let more = |count: usize| format!("...and {count} more\n");
-    let limit = rules.file_list_chars;
+    let limit = SummaryRules::FILE_LIST_CHARS;
     // The tags and their line ends.
     let mut used = utf16_len(tag) * 2 + "<>\n".len() + "\n</>".len();
     let mut lines = String::new();

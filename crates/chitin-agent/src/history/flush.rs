@@ -80,15 +80,17 @@ impl FlushOptions {
     /// Returns the figures that hold for a window of this size.
     pub fn figures(&self, window: Option<u64>, rules: &MemoryFlushRules) -> FlushFigures {
         let reserve = match rules.reserve {
-            FlushReserve::Configured => self.reserve_floor.unwrap_or(rules.reserve_floor),
-            FlushReserve::Fixed => rules.reserve_floor,
+            FlushReserve::Configured => self
+                .reserve_floor
+                .unwrap_or(MemoryFlushRules::RESERVE_FLOOR),
+            FlushReserve::Fixed => MemoryFlushRules::RESERVE_FLOOR,
         };
         let soft = self.soft_threshold_tokens;
         let figures = FlushFigures {
-            soft_threshold_tokens: soft.unwrap_or(rules.soft_threshold_tokens),
+            soft_threshold_tokens: soft.unwrap_or(MemoryFlushRules::SOFT_THRESHOLD_TOKENS),
             force_transcript_bytes: self
                 .force_transcript_bytes
-                .unwrap_or(rules.force_transcript_bytes),
+                .unwrap_or(MemoryFlushRules::FORCE_TRANSCRIPT_BYTES),
             reserve_floor: reserve,
         };
         match (rules.window, window) {

@@ -25,7 +25,7 @@ pub fn images_kept_from(messages: &[Message], rules: &ImageRules) -> usize {
     if rules.turn_complete == TurnComplete::Answered {
         complete.extend(begun.filter(|_| answered));
     }
-    match complete.len().checked_sub(rules.keep_turns) {
+    match complete.len().checked_sub(ImageRules::KEEP_TURNS) {
         Some(first) if first > 0 => complete.get(first).copied().unwrap_or(messages.len()),
         Some(_) | None => 0,
     }

@@ -14,7 +14,7 @@ use super::tool_results::{cap_result, tool_result_limit};
 use super::trigger::Compacting;
 use super::view::message_of;
 use crate::compat::{SPLIT_TURN_HEADING, SUMMARY_SECTIONS};
-use chitin_contract::HistoryRules;
+use chitin_contract::{CompactionRules, HistoryRules, SummaryRules};
 use chitin_protocol::message::{Extra, Message};
 use chitin_protocol::transcript::{Compaction, TranscriptEntry};
 use serde_json::{Value, json};
@@ -36,11 +36,11 @@ pub struct PlanOptions<'a> {
 
 impl PlanOptions<'_> {
     /// Returns what holds if nothing is configured.
-    pub fn new(window: u64, rules: &HistoryRules) -> Self {
+    pub fn new(window: u64) -> Self {
         Self {
-            compacting: Compacting::new(rules),
+            compacting: Compacting::default(),
             window,
-            preserved_turns: rules.summary.preserved_turns,
+            preserved_turns: SummaryRules::PRESERVED_TURNS,
             instructions: None,
             agents_file: None,
         }
@@ -124,7 +124,7 @@ pub fn plan_compaction(
     };
     let going = messages(&preparation.to_summarize);
     let prefix = messages(&preparation.turn_prefix);
-    let parted = preserve_turns(&going, options.preserved_turns, &rules.summary);
+    let parted = preserve_turns(&going, options.preserved_turns);
     let of = |indices: &[usize]| {
         indices
             .iter()
@@ -143,13 +143,13 @@ pub fn plan_compaction(
         steps.push(SummaryStep::TurnPrefix(prefix.clone()));
     }
     let all: Vec<&Message> = going.iter().chain(&prefix).collect();
-    let failures = tool_failures(all.iter().copied(), &rules.summary);
+    let failures = tool_failures(all.iter().copied());
     let suffix = [
-        failures_section(&failures, &rules.summary),
+        failures_section(&failures),
         preparation.files.section(&rules.summary),
         options
             .agents_file
-            .map(|text| critical_rules(text, &rules.summary))
+            .map(|text| critical_rules(text))
             .unwrap_or_default(),
     ];
     let newest = conversation_text(all.iter().rev().take(12).copied(), usize::MAX);
@@ -157,7 +157,7 @@ pub fn plan_compaction(
         steps,
         preserved,
         suffix: suffix.concat(),
-        identifiers: identifiers(&newest, &rules.summary),
+        identifiers: identifiers(&newest),
         latest_ask: latest_ask(&all),
         instructions: options.instructions.map(str::to_owned),
         text_limit,
@@ -180,7 +180,7 @@ fn history_steps(messages: &[Message], limit: usize, rules: &HistoryRules) -> Ve
     let length = conversation_text(messages, usize::MAX).len();
     let parts = match length.div_ceil(limit.max(1)) {
         0 | 1 => 1,
-        more => more.max(rules.compaction.parts).min(MOST_STEPS),
+        more => more.max(CompactionRules::PARTS).min(MOST_STEPS),
     };
     split(messages, parts, &rules.estimate)
         .into_iter()
@@ -221,8 +221,8 @@ impl CompactionPlan {
 
     /// Makes the record of a summary: the text, what is kept word by word, failures, files and critical rules, all within
     /// the limit (C35, C38, C39).
-    pub fn finish(&self, written: &WrittenSummary, rules: &HistoryRules) -> Compaction {
-        let limit = rules.summary.max_chars;
+    pub fn finish(&self, written: &WrittenSummary) -> Compaction {
+        let limit = SummaryRules::MAX_CHARS;
         let body = match (&written.history, &self.preparation.previous_summary) {
             (Some(text), _) => text.trim().to_owned(),
             (None, Some(earlier)) => earlier.clone(),
@@ -242,7 +242,7 @@ impl CompactionPlan {
                 cap_summary(prefix, limit / 4)
             )
         };
-        let preserved = preserved_section(&self.preserved, &rules.summary);
+        let preserved = preserved_section(&self.preserved);
         let room = (limit / 2)
             .saturating_sub(prefix.encode_utf16().count() + self.suffix.encode_utf16().count());
         let preserved = if room == 0 {

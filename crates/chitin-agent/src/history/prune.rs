@@ -19,13 +19,37 @@ pub struct Pruning {
     /// How long the provider keeps its cache, in milliseconds; none if the configuration is silent.
     pub ttl_ms: Option<u64>,
     /// The numbers.
-    pub numbers: PruningRules,
+    pub numbers: PruningNumbers,
     /// Tools whose results may be shortened; none means all of them.
     pub allow: Vec<String>,
     /// Tools whose results are left alone.
     pub deny: Vec<String>,
     /// What stands for a result that was cleared; none if results are not cleared.
     pub placeholder: Option<String>,
+}
+
+/// When results are trimmed or cleared, and what stays of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PruningNumbers {
+    soft_trim_ratio: f64,
+    hard_clear_ratio: f64,
+    min_prunable_chars: usize,
+    keep_last_answers: usize,
+    soft_trim_max: usize,
+    soft_trim_head: usize,
+    soft_trim_tail: usize,
+}
+
+impl PruningNumbers {
+    const UNCONFIGURED: Self = Self {
+        soft_trim_ratio: PruningRules::SOFT_TRIM_RATIO,
+        hard_clear_ratio: PruningRules::HARD_CLEAR_RATIO,
+        min_prunable_chars: PruningRules::MIN_PRUNABLE_CHARS,
+        keep_last_answers: PruningRules::KEEP_LAST_ANSWERS,
+        soft_trim_max: PruningRules::SOFT_TRIM_MAX,
+        soft_trim_head: PruningRules::SOFT_TRIM_HEAD,
+        soft_trim_tail: PruningRules::SOFT_TRIM_TAIL,
+    };
 }
 
 impl Pruning {
@@ -66,9 +90,9 @@ impl Pruning {
     /// Tells whether the provider's cache has run out, so that a changed beginning costs nothing (C40).
     pub fn is_due(&self, idle_ms: Option<u64>, provider: &str) -> bool {
         let by_provider = if provider == "anthropic" {
-            self.numbers.anthropic_ttl_ms
+            PruningRules::ANTHROPIC_TTL_MS
         } else {
-            self.numbers.ttl_ms
+            PruningRules::TTL_MS
         };
         idle_ms.is_some_and(|idle| idle >= self.ttl_ms.unwrap_or(by_provider))
     }
@@ -85,9 +109,10 @@ impl Pruning {
     clippy::cast_sign_loss,
     reason = "configured numbers are clamped first"
 )]
-fn numbers(config: &Value, rules: &PruningRules) -> PruningRules {
+fn numbers(config: &Value, rules: &PruningRules) -> PruningNumbers {
+    let unconfigured = PruningNumbers::UNCONFIGURED;
     if !rules.numbers_configurable {
-        return *rules;
+        return unconfigured;
     }
     let number =
         |value: Option<&Value>| value.and_then(Value::as_f64).filter(|one| one.is_finite());
@@ -97,15 +122,20 @@ fn numbers(config: &Value, rules: &PruningRules) -> PruningRules {
     let ratio =
         |name: &str, other: f64| number(config.get(name)).map_or(other, |one| one.clamp(0.0, 1.0));
     let soft = |name: &str| config.get("softTrim").and_then(|soft| soft.get(name));
-    PruningRules {
-        soft_trim_ratio: ratio("softTrimRatio", rules.soft_trim_ratio),
-        hard_clear_ratio: ratio("hardClearRatio", rules.hard_clear_ratio),
-        min_prunable_chars: count(config.get("minPrunableToolChars"), rules.min_prunable_chars),
-        keep_last_answers: count(config.get("keepLastAssistants"), rules.keep_last_answers),
-        soft_trim_max: count(soft("maxChars"), rules.soft_trim_max),
-        soft_trim_head: count(soft("headChars"), rules.soft_trim_head),
-        soft_trim_tail: count(soft("tailChars"), rules.soft_trim_tail),
-        ..*rules
+    PruningNumbers {
+        soft_trim_ratio: ratio("softTrimRatio", unconfigured.soft_trim_ratio),
+        hard_clear_ratio: ratio("hardClearRatio", unconfigured.hard_clear_ratio),
+        min_prunable_chars: count(
+            config.get("minPrunableToolChars"),
+            unconfigured.min_prunable_chars,
+        ),
+        keep_last_answers: count(
+            config.get("keepLastAssistants"),
+            unconfigured.keep_last_answers,
+        ),
+        soft_trim_max: count(soft("maxChars"), unconfigured.soft_trim_max),
+        soft_trim_head: count(soft("headChars"), unconfigured.soft_trim_head),
+        soft_trim_tail: count(soft("tailChars"), unconfigured.soft_trim_tail),
     }
 }
 
@@ -182,7 +212,7 @@ pub fn prune(messages: &[Message], window: u64, pruning: &Pruning) -> Vec<Pruned
     if room == 0 || prunable.is_empty() {
         return Vec::new();
     }
-    let mut total: usize = messages.iter().map(|one| chars(one, numbers)).sum();
+    let mut total: usize = messages.iter().map(chars).sum();
     if below(total, room, numbers.soft_trim_ratio) {
         return Vec::new();
     }
@@ -197,13 +227,13 @@ pub fn prune(messages: &[Message], window: u64, pruning: &Pruning) -> Vec<Pruned
     for (_, result) in &candidates {
         let trimmed = soft_trim(result, numbers);
         if let Some(trimmed) = &trimmed {
-            total = total - result_chars(result, numbers) + result_chars(trimmed, numbers);
+            total = total - result_chars(result) + result_chars(trimmed);
         }
         shortened.push(trimmed);
     }
     if let Some(placeholder) = &pruning.placeholder {
         let now = |at: usize, shortened: &[Option<ToolResultMessage>]| {
-            result_chars(shortened[at].as_ref().unwrap_or(candidates[at].1), numbers)
+            result_chars(shortened[at].as_ref().unwrap_or(candidates[at].1))
         };
         let all: usize = (0..candidates.len()).map(|at| now(at, &shortened)).sum();
         if all >= numbers.min_prunable_chars {
@@ -216,9 +246,9 @@ pub fn prune(messages: &[Message], window: u64, pruning: &Pruning) -> Vec<Pruned
                     content: only_text(placeholder),
                     ..candidates[at].1.clone()
                 };
-                let after = result_chars(&cleared, numbers);
+                let after = result_chars(&cleared);
                 let now = shortened[at].as_ref().unwrap_or(candidates[at].1);
-                if !grows(now, &cleared, numbers) {
+                if !grows(now, &cleared) {
                     total = total - before + after;
                     shortened[at] = Some(cleared);
                 }
@@ -258,10 +288,10 @@ fn prunable_range(messages: &[Message], keep_last_answers: usize) -> Range<usize
     }
 }
 
-fn chars(message: &Message, numbers: &PruningRules) -> usize {
+fn chars(message: &Message) -> usize {
     match message {
-        Message::User(user) => content_chars(&user.content, numbers),
-        Message::ToolResult(result) => result_chars(result, numbers),
+        Message::User(user) => content_chars(&user.content),
+        Message::ToolResult(result) => result_chars(result),
         Message::Assistant(answer) => match &answer.content {
             Content::Text(text) => of(text),
             Content::Blocks(blocks) => blocks.iter().map(answer_chars).sum(),
@@ -292,18 +322,18 @@ fn answer_chars(block: &Block) -> usize {
     }
 }
 
-fn result_chars(result: &ToolResultMessage, numbers: &PruningRules) -> usize {
-    content_chars(&result.content, numbers)
+fn result_chars(result: &ToolResultMessage) -> usize {
+    content_chars(&result.content)
 }
 
-fn content_chars(content: &Content, numbers: &PruningRules) -> usize {
+fn content_chars(content: &Content) -> usize {
     match content {
         Content::Text(text) => of(text),
         Content::Blocks(blocks) => blocks
             .iter()
             .map(|block| match block.as_text() {
                 Some(text) => of(text),
-                None if is_image(block) => numbers.image_chars,
+                None if is_image(block) => PruningRules::IMAGE_CHARS,
                 None => 0,
             })
             .sum(),
@@ -312,7 +342,7 @@ fn content_chars(content: &Content, numbers: &PruningRules) -> usize {
 }
 
 /// Trims a result that is too long, and takes its pictures out (C41, C45). Tells nothing if it stays as it is.
-fn soft_trim(result: &ToolResultMessage, numbers: &PruningRules) -> Option<ToolResultMessage> {
+fn soft_trim(result: &ToolResultMessage, numbers: &PruningNumbers) -> Option<ToolResultMessage> {
     let has_images = result.content.blocks().iter().any(is_image);
     let text = match &result.content {
         Content::Text(text) => text.clone(),
@@ -341,13 +371,12 @@ fn soft_trim(result: &ToolResultMessage, numbers: &PruningRules) -> Option<ToolR
         content: only_text(trimmed),
         ..result.clone()
     };
-    (!grows(result, &trimmed, numbers)).then_some(trimmed)
+    (!grows(result, &trimmed)).then_some(trimmed)
 }
 
 /// Tells whether a result became longer: a note may be longer than what it stands for, by weight or by length.
-fn grows(from: &ToolResultMessage, to: &ToolResultMessage, numbers: &PruningRules) -> bool {
+fn grows(from: &ToolResultMessage, to: &ToolResultMessage) -> bool {
     let no_images = !from.content.blocks().iter().any(is_image);
     let length = |result: &ToolResultMessage| utf16_len(&result.content.text());
-    result_chars(to, numbers) > result_chars(from, numbers)
-        || no_images && length(to) > length(from)
+    result_chars(to) > result_chars(from) || no_images && length(to) > length(from)
 }

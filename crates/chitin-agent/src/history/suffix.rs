@@ -23,8 +23,8 @@ pub struct Preserved {
 }
 
 /// Splits off the newest `turns` turns, with the results of their calls.
-pub fn preserve_turns(messages: &[Message], turns: usize, rules: &SummaryRules) -> Preserved {
-    let turns = turns.min(rules.preserved_turns_max);
+pub fn preserve_turns(messages: &[Message], turns: usize) -> Preserved {
+    let turns = turns.min(SummaryRules::PRESERVED_TURNS_MAX);
     let kept = kept_indices(messages, turns);
     let (preserved, summarizable): (Vec<usize>, Vec<usize>) =
         (0..messages.len()).partition(|at| kept.contains(at));
@@ -102,29 +102,19 @@ fn kept_indices(messages: &[Message], turns: usize) -> HashSet<usize> {
 }
 
 /// Writes the turns that are kept word by word; nothing if there are none.
-pub fn preserved_section<'a>(
-    messages: impl IntoIterator<Item = &'a Message>,
-    rules: &SummaryRules,
-) -> String {
-    section(&format!("\n\n{PRESERVED_HEADING}\n"), messages, rules)
+pub fn preserved_section<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
+    section(&format!("\n\n{PRESERVED_HEADING}\n"), messages)
 }
 
 /// Writes the beginning of a turn that was cut in two; nothing if there is none.
-pub fn split_turn_section<'a>(
-    messages: impl IntoIterator<Item = &'a Message>,
-    rules: &SummaryRules,
-) -> String {
-    section(&format!("{SPLIT_TURN_HEADING}\n\n"), messages, rules)
+pub fn split_turn_section<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
+    section(&format!("{SPLIT_TURN_HEADING}\n\n"), messages)
 }
 
-fn section<'a>(
-    heading: &str,
-    messages: impl IntoIterator<Item = &'a Message>,
-    rules: &SummaryRules,
-) -> String {
+fn section<'a>(heading: &str, messages: impl IntoIterator<Item = &'a Message>) -> String {
     let lines: Vec<String> = messages
         .into_iter()
-        .filter_map(|message| line(message, rules))
+        .filter_map(|message| line(message))
         .collect();
     if lines.is_empty() {
         return String::new();
@@ -132,7 +122,7 @@ fn section<'a>(
     format!("{heading}{}", lines.join("\n"))
 }
 
-fn line(message: &Message, rules: &SummaryRules) -> Option<String> {
+fn line(message: &Message) -> Option<String> {
     let (label, content) = match message {
         Message::User(user) => ("User".to_owned(), &user.content),
         Message::Assistant(answer) => ("Assistant".to_owned(), &answer.content),
@@ -149,7 +139,7 @@ fn line(message: &Message, rules: &SummaryRules) -> Option<String> {
     if parts.is_empty() {
         return None;
     }
-    let text = clip(&parts.join("\n"), rules.preserved_chars, "...");
+    let text = clip(&parts.join("\n"), SummaryRules::PRESERVED_CHARS, "...");
     Some(format!("- {label}: {text}"))
 }
 
@@ -221,10 +211,7 @@ pub struct ToolFailure {
 }
 
 /// Finds the failures of tools, one for each call.
-pub fn tool_failures<'a>(
-    messages: impl IntoIterator<Item = &'a Message>,
-    rules: &SummaryRules,
-) -> Vec<ToolFailure> {
+pub fn tool_failures<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<ToolFailure> {
     let mut seen = HashSet::new();
     messages
         .into_iter()
@@ -247,7 +234,7 @@ pub fn tool_failures<'a>(
             ToolFailure {
                 call_id: result.tool_call_id.clone(),
                 tool_name: tool_name(result).to_owned(),
-                summary: shortened(&said, rules.failure_chars),
+                summary: shortened(&said, SummaryRules::FAILURE_CHARS),
                 meta,
             }
         })
@@ -279,19 +266,19 @@ fn ended(details: &Value) -> Option<String> {
 }
 
 /// Writes the failures; nothing if there are none.
-pub fn failures_section(failures: &[ToolFailure], rules: &SummaryRules) -> String {
+pub fn failures_section(failures: &[ToolFailure]) -> String {
     if failures.is_empty() {
         return String::new();
     }
     let mut text = format!("\n\n{FAILURES_HEADING}");
-    for failure in failures.iter().take(rules.failures) {
+    for failure in failures.iter().take(SummaryRules::FAILURES) {
         let meta = failure.meta.as_ref().map(|meta| format!(" ({meta})"));
         let meta = meta.unwrap_or_default();
         let _ = write!(text, "\n- {}{meta}: {}", failure.tool_name, failure.summary);
     }
     if let Some(more) = failures
         .len()
-        .checked_sub(rules.failures)
+        .checked_sub(SummaryRules::FAILURES)
         .filter(|more| *more > 0)
     {
         let _ = write!(text, "\n- ...and {more} more");
@@ -300,7 +287,7 @@ pub fn failures_section(failures: &[ToolFailure], rules: &SummaryRules) -> Strin
 }
 
 /// Repeats the critical rules of a workspace's `AGENTS.md`; nothing if it has none.
-pub fn critical_rules(agents: &str, rules: &SummaryRules) -> String {
+pub fn critical_rules(agents: &str) -> String {
     let sections = CRITICAL_SECTIONS.iter().find_map(|names| {
         let found: Vec<String> = names
             .iter()
@@ -311,7 +298,11 @@ pub fn critical_rules(agents: &str, rules: &SummaryRules) -> String {
     let Some(sections) = sections else {
         return String::new();
     };
-    let text = clip(&sections, rules.critical_rules_chars, CRITICAL_RULES_CUT);
+    let text = clip(
+        &sections,
+        SummaryRules::CRITICAL_RULES_CHARS,
+        CRITICAL_RULES_CUT,
+    );
     format!("\n\n<{CRITICAL_RULES_TAG}>\n{text}\n</{CRITICAL_RULES_TAG}>")
 }
 

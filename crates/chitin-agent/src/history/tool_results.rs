@@ -35,17 +35,17 @@ const TAIL_WORDS: [&str; 15] = [
     reason = "a share of a window; numbers that a double cannot hold do not occur"
 )]
 pub fn tool_result_limit(window: u64, rules: &ToolResultRules) -> usize {
-    let share = (window as f64 * rules.window_share).floor() as usize;
+    let share = (window as f64 * ToolResultRules::WINDOW_SHARE).floor() as usize;
     let mut larger = rules.larger_windows.iter();
     let most = larger
         .find(|larger| window >= larger.tokens)
-        .map_or(rules.max_chars, |larger| larger.max_chars);
+        .map_or(ToolResultRules::MAX_CHARS, |larger| larger.max_chars);
     share.saturating_mul(4).min(most).max(1)
 }
 
 /// Shortens a tool result's text: the beginning stays, and the end too if it seems to matter.
 pub fn truncate_text(text: &str, limit: usize, rules: &ToolResultRules) -> String {
-    truncate_keeping(text, limit, rules.min_keep_chars, rules)
+    truncate_keeping(text, limit, ToolResultRules::MIN_KEEP_CHARS, rules)
 }
 
 fn note(cut: usize, rules: &ToolResultRules) -> String {
@@ -78,7 +78,7 @@ fn both_ends(text: &str, budget: usize, keep: usize, rules: &ToolResultRules) ->
         return None;
     }
     let by = rules.text;
-    let tail_budget = (budget * 3 / 10).min(rules.max_tail_chars);
+    let tail_budget = (budget * 3 / 10).min(ToolResultRules::MAX_TAIL_CHARS);
     let head_budget = budget
         .checked_sub(tail_budget + weight(MIDDLE_CUT, by))
         .filter(|head| *head > keep)?;
@@ -158,7 +158,7 @@ pub fn cap_result(
             ..result.clone()
         });
     }
-    let shorter = shorten(result, limit, rules.min_keep_chars, rules)?;
+    let shorter = shorten(result, limit, ToolResultRules::MIN_KEEP_CHARS, rules)?;
     if result_weight(&shorter, rules) <= limit {
         return Some(shorter);
     }

@@ -4,7 +4,7 @@ use super::estimate::{CHARS_PER_TOKEN, estimate_all, estimate_text};
 use super::tool_results::reducible_chars;
 use super::view::{any_call, block_type, compact, content_of, text_field, weight};
 use crate::compat::role;
-use chitin_contract::{HistoryRules, Precheck, ReserveCap, TextWeight};
+use chitin_contract::{CompactionRules, HistoryRules, Precheck, ReserveCap, TextWeight};
 use chitin_protocol::message::{Block, Content, Message};
 use chitin_protocol::text::is_blank_js;
 use serde::Serialize;
@@ -26,16 +26,12 @@ pub struct Compacting {
     pub keep_recent_tokens: u64,
 }
 
-impl Compacting {
-    /// Returns what holds if nothing is configured.
-    pub fn new(rules: &HistoryRules) -> Self {
+impl Default for Compacting {
+    fn default() -> Self {
         Self {
             enabled: true,
-            reserve_tokens: rules
-                .compaction
-                .reserve_tokens
-                .max(rules.compaction.reserve_floor),
-            keep_recent_tokens: rules.compaction.keep_recent_tokens,
+            reserve_tokens: CompactionRules::RESERVE_TOKENS.max(CompactionRules::RESERVE_FLOOR),
+            keep_recent_tokens: CompactionRules::KEEP_RECENT_TOKENS,
         }
     }
 }

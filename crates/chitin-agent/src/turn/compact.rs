@@ -73,7 +73,7 @@ impl Running<'_> {
             .filter(|record| *record.name == *"AGENTS.md")
             .find_map(|record| record.content().map(|content| content.text.to_string()));
         let before = self.conversation.tokens(&self.request.system);
-        let mut plan = PlanOptions::new(window_of(candidate), rules);
+        let mut plan = PlanOptions::new(window_of(candidate));
         plan.compacting = options.compacting;
         plan.agents_file = agents_file.as_deref();
         plan.instructions = instructions.or(options.instructions.as_deref());

@@ -50,7 +50,7 @@ impl HistoryOptions {
     /// The contract's values, without any settings.
     pub fn new(contract: &Contract) -> Self {
         Self {
-            compacting: Compacting::new(&contract.runtime.history),
+            compacting: Compacting::default(),
             turns: None,
             tool_result_chars: None,
             pruning: None,

@@ -168,7 +168,7 @@ impl Stage {
             history: HistoryOptions {
                 compacting: Compacting {
                     keep_recent_tokens: 20,
-                    ..Compacting::new(&rules.history)
+                    ..Compacting::default()
                 },
                 turns: setting.turns,
                 tool_result_chars: None,

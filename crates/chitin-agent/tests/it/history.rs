@@ -105,8 +105,8 @@ proptest! {
 
     #[test]
     fn dropped_calls_are_the_ones_that_no_provider_takes(messages in messages()) {
-        let report = repair_calls(&messages, None, &RECENT.repair);
-        let again = repair_calls(&report.messages, None, &RECENT.repair);
+        let report = repair_calls(&messages, None);
+        let again = repair_calls(&report.messages, None);
         prop_assert_eq!(&report.messages, &again.messages);
         prop_assert!(!again.changed);
         prop_assert!(report.messages.iter().flat_map(ids_called).all(|id| !id.trim().is_empty()));

@@ -9,7 +9,7 @@ use chitin_agent::engine::{
 use chitin_agent::history::{
     Assembling, Author, Compacting, PlanOptions, SummaryRequest, branch_tokens, messages_for_model,
 };
-use chitin_contract::HistoryRules;
+use chitin_contract::{HistoryRules, SummaryRules};
 use chitin_protocol::message::Message;
 use chitin_protocol::text::utf16_len;
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
@@ -54,7 +54,7 @@ fn order<'a>(
     keep: u64,
     rules: &'a HistoryRules,
 ) -> CompactOrder<'a> {
-    let mut options = PlanOptions::new(window, rules);
+    let mut options = PlanOptions::new(window);
     options.compacting = Compacting {
         enabled: true,
         reserve_tokens: window / 10,
@@ -372,7 +372,7 @@ proptest! {
             let order = order(&branch, window, keep, &rules);
             match run(&order, &model) {
                 Ok(CompactionOutcome::Compacted(compacted)) => {
-                    prop_assert!(utf16_len(&compacted.record.summary) <= rules.summary.max_chars);
+                    prop_assert!(utf16_len(&compacted.record.summary) <= SummaryRules::MAX_CHARS);
                     let kept = branch.iter().find(|entry| entry.id == compacted.record.first_kept_entry_id).unwrap();
                     prop_assert!(!matches!(&kept.body, EntryBody::Message(Message::ToolResult(_))));
                     prop_assert!(model.asked().len() <= 9);

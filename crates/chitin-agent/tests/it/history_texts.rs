@@ -6,7 +6,7 @@ use chitin_agent::history::{
     critical_rules, failures_section, identifiers, preserve_turns, preserved_section,
     tool_failures, without_images,
 };
-use chitin_contract::HistoryRules;
+use chitin_contract::{HistoryRules, SummaryRules};
 use chitin_protocol::message::Message;
 use chitin_protocol::text::utf16_len;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ proptest! {
     fn lists_of_files_are_within_their_limits(paths in prop::collection::vec("[a-z/]{1,200}", 0..40)) {
         for rules in [FOUR.summary, NINE.summary] {
             let files = FileOperations { read: paths.clone(), written: paths.iter().take(9).cloned().collect(), edited: Vec::new() };
-            prop_assert!(utf16_len(&files.section(&rules)) <= rules.file_lists_chars);
+            prop_assert!(utf16_len(&files.section(&rules)) <= SummaryRules::FILE_LISTS_CHARS);
             prop_assert!(files.read_only().iter().all(|path| !files.modified().contains(path)));
         }
     }
@@ -88,7 +88,7 @@ fn failures_are_told_once_on_one_line_and_not_too_many() {
         result("c", "", &json!(null)),
         result("d", &"x".repeat(500), &json!(null)),
     ];
-    let section = failures_section(&tool_failures(&messages, &FOUR.summary), &FOUR.summary);
+    let section = failures_section(&tool_failures(&messages));
     let lines: Vec<&str> = section.lines().collect();
     assert_eq!(
         lines[..6],
@@ -103,7 +103,7 @@ fn failures_are_told_once_on_one_line_and_not_too_many() {
     );
     assert_eq!(lines[6], format!("- exec: {}...", "x".repeat(237)));
     messages.extend((0..10).map(|number| result(&format!("m{number}"), "y", &json!(null))));
-    let section = failures_section(&tool_failures(&messages, &FOUR.summary), &FOUR.summary);
+    let section = failures_section(&tool_failures(&messages));
     assert!(section.ends_with("\n- ...and 6 more"), "{section}");
 }
 
@@ -111,15 +111,15 @@ fn failures_are_told_once_on_one_line_and_not_too_many() {
 fn critical_rules_come_from_the_newer_sections_or_else_from_the_older() {
     let newer = "# A\n## Session Startup\nread SOUL.md\n### Detail\nmore\n## Other\nno\n## red lines\n```\n## not a heading\n```\nnever\n";
     assert_eq!(
-        critical_rules(newer, &FOUR.summary),
+        critical_rules(newer),
         "\n\n<workspace-critical-rules>\n## Session Startup\nread SOUL.md\n### Detail\nmore\n\n## red lines\n```\n## not a heading\n```\nnever\n</workspace-critical-rules>"
     );
     assert_eq!(
-        critical_rules("## Safety\nbe kind\n# Not level two\n", &FOUR.summary),
+        critical_rules("## Safety\nbe kind\n# Not level two\n"),
         "\n\n<workspace-critical-rules>\n## Safety\nbe kind\n# Not level two\n</workspace-critical-rules>"
     );
-    assert_eq!(critical_rules("## Elsewhere\nx", &FOUR.summary), "");
-    let long = critical_rules(&format!("## Safety\n{}", "x".repeat(3000)), &FOUR.summary);
+    assert_eq!(critical_rules("## Elsewhere\nx"), "");
+    let long = critical_rules(&format!("## Safety\n{}", "x".repeat(3000)));
     assert!(long.ends_with("x\n...[truncated]...\n</workspace-critical-rules>"));
 }
 
@@ -135,13 +135,10 @@ fn newest_turns_are_kept_with_the_results_of_their_calls() {
         { "role": "custom", "customType": "x", "content": "note" },
     ]))
     .unwrap();
-    let parted = preserve_turns(&messages, 1, &FOUR.summary);
+    let parted = preserve_turns(&messages, 1);
     assert_eq!(parted.preserved, [3, 4, 5]);
     assert_eq!(parted.summarizable, [0, 2, 6]);
-    let section = preserved_section(
-        parted.preserved.iter().map(|at| &messages[*at]),
-        &FOUR.summary,
-    );
+    let section = preserved_section(parted.preserved.iter().map(|at| &messages[*at]));
     assert_eq!(
         section,
         format!(
@@ -150,10 +147,7 @@ fn newest_turns_are_kept_with_the_results_of_their_calls() {
         )
     );
     // Fewer turns than asked for: everything that was asked, and the newest of the rest.
-    assert_eq!(
-        preserve_turns(&messages, 3, &FOUR.summary).preserved,
-        [0, 2, 3, 4, 5]
-    );
+    assert_eq!(preserve_turns(&messages, 3).preserved, [0, 2, 3, 4, 5]);
 }
 
 #[test]
@@ -195,7 +189,7 @@ fn a_check_names_missing_sections_identifiers_and_the_last_ask() {
 fn identifiers_are_what_must_not_be_changed() {
     let text = "See (https://h.example/a?b=1), commit deadbeef01 in /srv/data/log.txt; db.example:5432 and 1234567. Not and/or, 12:30, v1.2.";
     assert_eq!(
-        identifiers(text, &FOUR.summary),
+        identifiers(text),
         [
             "https://h.example/a?b=1",
             "DEADBEEF01",

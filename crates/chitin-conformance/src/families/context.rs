@@ -15,7 +15,7 @@ use chitin_agent::history::{
     preserved_section, prune, repair, repair_calls, should_compact, split, tool_failures,
     truncate_text, without_images,
 };
-use chitin_contract::HistoryRules;
+use chitin_contract::{HistoryRules, SummaryRules};
 use chitin_protocol::message::Message;
 use chitin_protocol::text::{utf16_len, utf16_prefix, utf16_suffix};
 use chitin_protocol::transcript::TranscriptEntry;
@@ -66,7 +66,7 @@ fn answer(check: &Check<'_>) -> Result<Option<Value>> {
         "context.repair" => repaired(input, rules)?,
         "context.toolCalls" => {
             let allowed: Option<Vec<String>> = read(&input["options"]["allowedToolNames"])?;
-            let report = repair_calls(&messages(input)?, allowed.as_deref(), &rules.repair);
+            let report = repair_calls(&messages(input)?, allowed.as_deref());
             json!({
                 "messages": report.messages,
                 "droppedToolCalls": report.dropped_calls,
@@ -93,13 +93,13 @@ fn answer(check: &Check<'_>) -> Result<Option<Value>> {
             };
             json!(audit(text(input, "summary")?, against))
         }
-        "context.toolFailures" => failures(check, input, rules)?,
+        "context.toolFailures" => failures(check, input)?,
         "context.fileOps" => files(check, input, rules)?,
-        "context.preserved" => preserved(input, rules)?,
+        "context.preserved" => preserved(input)?,
         "context.capSummary" => {
             let limit = match input.get("maxChars").and_then(Value::as_u64) {
                 Some(limit) => usize::try_from(limit)?,
-                None => rules.summary.max_chars,
+                None => SummaryRules::MAX_CHARS,
             };
             let summary = text(input, "summary")?;
             let text = match input["suffix"].as_str() {
@@ -343,9 +343,9 @@ fn asked_for(check: &Check<'_>, answer: Value) -> Value {
     }
 }
 
-fn failures(check: &Check<'_>, input: &Value, rules: &HistoryRules) -> Result<Value> {
+fn failures(check: &Check<'_>, input: &Value) -> Result<Value> {
     let messages = messages(input)?;
-    let found = tool_failures(&messages, &rules.summary);
+    let found = tool_failures(&messages);
     let failures: Vec<Value> = found
         .iter()
         .map(|failure| {
@@ -360,7 +360,7 @@ fn failures(check: &Check<'_>, input: &Value, rules: &HistoryRules) -> Result<Va
             one
         })
         .collect();
-    let section = failures_section(&found, &rules.summary);
+    let section = failures_section(&found);
     Ok(asked_for(
         check,
         json!({
@@ -408,21 +408,21 @@ fn files(check: &Check<'_>, input: &Value, rules: &HistoryRules) -> Result<Value
     ))
 }
 
-fn preserved(input: &Value, rules: &HistoryRules) -> Result<Value> {
+fn preserved(input: &Value) -> Result<Value> {
     let messages = messages(input)?;
     let turns = match input["recentTurnsPreserve"].as_u64() {
         Some(turns) => usize::try_from(turns)?,
-        None => rules.summary.preserved_turns,
+        None => SummaryRules::PRESERVED_TURNS,
     };
-    let parted = preserve_turns(&messages, turns, &rules.summary);
+    let parted = preserve_turns(&messages, turns);
     let kept = parted.preserved.iter().map(|at| &messages[*at]);
     let mut answer = json!({
         "summarizable": parted.summarizable,
         "preserved": parted.preserved,
-        "section": preserved_section(kept, &rules.summary),
+        "section": preserved_section(kept),
     });
     if let Some(agents) = input["agentsFile"].as_str() {
-        answer["criticalRules"] = json!(critical_rules(agents, &rules.summary));
+        answer["criticalRules"] = json!(critical_rules(agents));
     }
     Ok(answer)
 }

@@ -16,18 +16,18 @@ pub struct CatalogueLimits {
     pub max_chars: usize,
 }
 
-impl From<&CatalogueRules> for CatalogueLimits {
-    fn from(rules: &CatalogueRules) -> Self {
+impl Default for CatalogueLimits {
+    fn default() -> Self {
         Self {
-            max_skills: rules.max_skills,
-            max_chars: rules.max_chars,
+            max_skills: CatalogueRules::MAX_SKILLS,
+            max_chars: CatalogueRules::MAX_CHARS,
         }
     }
 }
 
 /// Reads the limits of an agent: its own, else those of all agents, else the contract's.
 pub fn limits(config: &Value, agent: Option<&str>, contract: &Contract) -> CatalogueLimits {
-    let defaults = CatalogueLimits::from(&contract.skills.catalogue);
+    let defaults = CatalogueLimits::default();
     let of_all = |key: &str| {
         config
             .pointer("/skills/limits")

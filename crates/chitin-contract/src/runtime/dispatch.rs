@@ -1,5 +1,6 @@
 //! Who gets a message and when it is dealt with (R11–R14, R80–R93).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -93,14 +94,18 @@ pub struct QueueRules {
     pub default_mode: QueueMode,
     /// How long to wait for more, in milliseconds, when nothing is said.
     pub default_debounce_ms: u64,
-    /// How many messages wait at most, when nothing is said.
-    pub default_cap: u32,
     /// What goes when more come, when nothing is said.
     pub default_drop: DropPolicy,
     /// Whether words of old are still read.
     pub old_words: OldQueueWords,
     /// Whether `messages.queue.debounceMs` is read.
     pub global_debounce: GlobalDebounce,
+}
+
+constants! {
+    QueueRules, "runtime.dispatch.queue":
+    /// How many messages wait at most, when nothing is said.
+    DEFAULT_CAP: u32 = 20;
 }
 
 /// What becomes of a message that comes while a turn runs.
@@ -159,22 +164,30 @@ pub struct LaneRules {
     pub inside_cron: &'static str,
     /// How many turns of sessions run at once, when nothing is said.
     pub main: u32,
+}
+
+constants! {
+    LaneRules, "runtime.dispatch.lanes":
     /// How many turns of subagents run at once, when nothing is said.
-    pub subagent: u32,
+    SUBAGENT: u32 = 8;
 }
 
 /// When an agent is woken without a message (R90–R93).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HeartbeatRules {
-    /// How often, when nothing is said.
-    pub default_every: &'static str,
-    /// What may stand beside `HEARTBEAT_OK` and still be no message, in UTF-16 units, when nothing is said.
-    pub default_ack_max_chars: u32,
     /// What HTML comments in HEARTBEAT.md count as.
     pub comments: HeartbeatComments,
+}
+
+constants! {
+    HeartbeatRules, "runtime.dispatch.heartbeat":
+    /// How often, when nothing is said.
+    DEFAULT_EVERY: &'static str = "30m";
+    /// What may stand beside `HEARTBEAT_OK` and still be no message, in UTF-16 units, when nothing is said.
+    DEFAULT_ACK_MAX_CHARS: u32 = 300;
     /// How long the same words are not said twice, in milliseconds.
-    pub repeat_ms: u64,
+    REPEAT_MS: u64 = DAY_MS;
 }
 
 /// What HTML comments in HEARTBEAT.md count as.
@@ -248,7 +261,6 @@ impl DispatchRules {
         queue: QueueRules {
             default_mode: QueueMode::Collect,
             default_debounce_ms: 1000,
-            default_cap: 20,
             default_drop: DropPolicy::Summarize,
             old_words: OldQueueWords::Read,
             global_debounce: GlobalDebounce::Read,
@@ -256,13 +268,9 @@ impl DispatchRules {
         lanes: LaneRules {
             inside_cron: "nested",
             main: 4,
-            subagent: 8,
         },
         heartbeat: HeartbeatRules {
-            default_every: "30m",
-            default_ack_max_chars: 300,
             comments: HeartbeatComments::Content,
-            repeat_ms: DAY_MS,
         },
         model_outage: ModelOutage::Told,
         surfaces: SurfaceRules {
@@ -289,7 +297,6 @@ impl DispatchRules {
         lanes: LaneRules {
             inside_cron: "cron-nested",
             main: 8,
-            subagent: 8,
         },
         heartbeat: HeartbeatRules {
             comments: HeartbeatComments::Nothing,

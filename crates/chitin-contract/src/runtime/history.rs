@@ -1,5 +1,6 @@
 //! What of a conversation is sent again, and how it is made shorter (C1–C62).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -53,20 +54,12 @@ pub enum TextWeight {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CompactionRules {
-    /// Tokens that are kept free for the answer.
-    pub reserve_tokens: u64,
-    /// The reserve is at least this, if the window allows it.
-    pub reserve_floor: u64,
     /// How much of the window the reserve may take.
     pub reserve_cap: ReserveCap,
-    /// Tokens of the newest messages that stay as they are.
-    pub keep_recent_tokens: u64,
     /// What is weighed before a request (C21).
     pub precheck: Precheck,
     /// What comes of it when that is too much (C21).
     pub precheck_effect: PrecheckEffect,
-    /// How many parts a long conversation is summarised in (C22).
-    pub parts: usize,
     /// Where to cut when nothing that may be cut comes after the point that was found (C30).
     pub no_cut_after: NoCutAfter,
     /// What begins a turn, besides a user's message (C31).
@@ -77,6 +70,18 @@ pub struct CompactionRules {
     pub empty_usage_counts: bool,
     /// Whether a plan that summarises nothing is no plan.
     pub empty_plan_is_none: bool,
+}
+
+constants! {
+    CompactionRules, "runtime.history.compaction":
+    /// Tokens that are kept free for the answer.
+    RESERVE_TOKENS: u64 = 16_384;
+    /// The reserve is at least this, if the window allows it.
+    RESERVE_FLOOR: u64 = 20_000;
+    /// Tokens of the newest messages that stay as they are.
+    KEEP_RECENT_TOKENS: u64 = 20_000;
+    /// How many parts a long conversation is summarised in (C22).
+    PARTS: usize = 2;
 }
 
 /// How much of the window the reserve may take.
@@ -136,56 +141,64 @@ pub enum TurnStarts {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SummaryRules {
-    /// The longest summary.
-    pub max_chars: usize,
-    /// The longest list of files.
-    pub file_list_chars: usize,
-    /// The longest lists of files together.
-    pub file_lists_chars: usize,
     /// What stands between the last file and the closing tag.
     pub file_list_end: &'static str,
+}
+
+constants! {
+    SummaryRules, "runtime.history.summary":
+    /// The longest summary.
+    MAX_CHARS: usize = 16_000;
+    /// The longest list of files.
+    FILE_LIST_CHARS: usize = 900;
+    /// The longest lists of files together.
+    FILE_LISTS_CHARS: usize = 2000;
     /// How many of the newest turns are kept word by word.
-    pub preserved_turns: usize,
+    PRESERVED_TURNS: usize = 3;
     /// At most so many turns are kept word by word, whatever is asked for.
-    pub preserved_turns_max: usize,
+    PRESERVED_TURNS_MAX: usize = 12;
     /// How much of a message is kept word by word.
-    pub preserved_chars: usize,
+    PRESERVED_CHARS: usize = 600;
     /// How many failures of tools are named.
-    pub failures: usize,
+    FAILURES: usize = 8;
     /// How much of each failure is told.
-    pub failure_chars: usize,
+    FAILURE_CHARS: usize = 240;
     /// How much of the workspace's critical rules is repeated.
-    pub critical_rules_chars: usize,
+    CRITICAL_RULES_CHARS: usize = 2000;
     /// How many identifiers a check looks for.
-    pub identifiers: usize,
+    IDENTIFIERS: usize = 12;
 }
 
 /// How old tool results are shortened (C40–C46).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PruningRules {
-    /// How long a provider keeps its cache, in milliseconds, unless the configuration says otherwise.
-    pub ttl_ms: u64,
-    /// The same for Anthropic's own service.
-    pub anthropic_ttl_ms: u64,
-    /// From this share of the window on, results are trimmed.
-    pub soft_trim_ratio: f64,
-    /// From this share of the window on, results are cleared.
-    pub hard_clear_ratio: f64,
-    /// Clearing is worth it from this many characters on.
-    pub min_prunable_chars: usize,
-    /// How many of the newest answers, and what follows them, are left alone.
-    pub keep_last_answers: usize,
-    /// Longer results are trimmed.
-    pub soft_trim_max: usize,
-    /// What stays of the beginning.
-    pub soft_trim_head: usize,
-    /// What stays of the end.
-    pub soft_trim_tail: usize,
-    /// What a picture weighs, in characters.
-    pub image_chars: usize,
     /// Whether the configuration may change the numbers above (C46).
     pub numbers_configurable: bool,
+}
+
+constants! {
+    PruningRules, "runtime.history.pruning":
+    /// How long a provider keeps its cache, in milliseconds, unless the configuration says otherwise.
+    TTL_MS: u64 = 300_000;
+    /// The same for Anthropic's own service.
+    ANTHROPIC_TTL_MS: u64 = 3_600_000;
+    /// From this share of the window on, results are trimmed.
+    SOFT_TRIM_RATIO: f64 = 0.3;
+    /// From this share of the window on, results are cleared.
+    HARD_CLEAR_RATIO: f64 = 0.5;
+    /// Clearing is worth it from this many characters on.
+    MIN_PRUNABLE_CHARS: usize = 50_000;
+    /// How many of the newest answers, and what follows them, are left alone.
+    KEEP_LAST_ANSWERS: usize = 3;
+    /// Longer results are trimmed.
+    SOFT_TRIM_MAX: usize = 4000;
+    /// What stays of the beginning.
+    SOFT_TRIM_HEAD: usize = 1500;
+    /// What stays of the end.
+    SOFT_TRIM_TAIL: usize = 1500;
+    /// What a picture weighs, in characters.
+    IMAGE_CHARS: usize = 8000;
 }
 
 /// How a damaged conversation is put right (C50–C56).
@@ -198,8 +211,6 @@ pub struct RepairRules {
     pub failed_answers: FailedAnswers,
     /// Whether a result that was made up says so in its details (C51).
     pub made_up_details: bool,
-    /// The longest name of a tool (C56).
-    pub max_name_chars: usize,
     /// What happens to a call whose name no provider takes back (C56).
     pub odd_names: OddNames,
     /// What ids of calls look like when they are sent. Under every contract each of them is sent for one call only, so that a server
@@ -207,6 +218,12 @@ pub struct RepairRules {
     pub call_ids: CallIds,
     /// What a call of the running turn is compared with when its id was used in an earlier turn.
     pub repeated_ids: RepeatedIds,
+}
+
+constants! {
+    RepairRules, "runtime.history.repair":
+    /// The longest name of a tool (C56).
+    MAX_NAME_CHARS: usize = 64;
 }
 
 /// What happens to a call whose name no provider takes back (C56).
@@ -273,12 +290,16 @@ pub enum TurnLimit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImageRules {
-    /// How many of the newest complete turns keep their pictures.
-    pub keep_turns: usize,
     /// When a turn is complete.
     pub turn_complete: TurnComplete,
     /// Whether references to media in the text are left out as well.
     pub references: bool,
+}
+
+constants! {
+    ImageRules, "runtime.history.images":
+    /// How many of the newest complete turns keep their pictures.
+    KEEP_TURNS: usize = 3;
 }
 
 /// When a turn is complete.
@@ -295,16 +316,8 @@ pub enum TurnComplete {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResultRules {
-    /// The longest result.
-    pub max_chars: usize,
     /// The longest result in larger windows, the largest first: from how many tokens on, and how many characters.
     pub larger_windows: &'static [LargerWindow],
-    /// The share of the window that one result may take.
-    pub window_share: f64,
-    /// At least so much is kept.
-    pub min_keep_chars: usize,
-    /// The longest end that is kept.
-    pub max_tail_chars: usize,
     /// What characters weigh.
     pub text: TextWeight,
     /// Whether a line end right behind the cut counts as an end of the kept part.
@@ -316,6 +329,18 @@ pub struct ToolResultRules {
     /// How long a result may be in the turn that it belongs to. The transcript keeps what the limits above leave of it, and later turns
     /// send no more of it than its own turn.
     pub own_turn: OwnTurnResults,
+}
+
+constants! {
+    ToolResultRules, "runtime.history.toolResults":
+    /// The longest result.
+    MAX_CHARS: usize = 16_000;
+    /// The share of the window that one result may take.
+    WINDOW_SHARE: f64 = 0.3;
+    /// At least so much is kept.
+    MIN_KEEP_CHARS: usize = 2000;
+    /// The longest end that is kept.
+    MAX_TAIL_CHARS: usize = 4000;
 }
 
 /// The longest tool result from a size of window on.
@@ -383,13 +408,9 @@ impl HistoryRules {
             omission_notes: false,
         },
         compaction: CompactionRules {
-            reserve_tokens: 16_384,
-            reserve_floor: 20_000,
             reserve_cap: ReserveCap::PromptFloor { tokens: 8000 },
-            keep_recent_tokens: 20_000,
             precheck: Precheck::Messages,
             precheck_effect: PrecheckEffect::Recovery,
-            parts: 2,
             no_cut_after: NoCutAfter::KeepAll,
             turn_starts: TurnStarts::UserMessage,
             keep_scaled_by_usage: false,
@@ -397,52 +418,26 @@ impl HistoryRules {
             empty_plan_is_none: false,
         },
         summary: SummaryRules {
-            max_chars: 16_000,
-            file_list_chars: 900,
-            file_lists_chars: 2000,
             file_list_end: "\n\n",
-            preserved_turns: 3,
-            preserved_turns_max: 12,
-            preserved_chars: 600,
-            failures: 8,
-            failure_chars: 240,
-            critical_rules_chars: 2000,
-            identifiers: 12,
         },
         pruning: PruningRules {
-            ttl_ms: 300_000,
-            anthropic_ttl_ms: 3_600_000,
-            soft_trim_ratio: 0.3,
-            hard_clear_ratio: 0.5,
-            min_prunable_chars: 50_000,
-            keep_last_answers: 3,
-            soft_trim_max: 4000,
-            soft_trim_head: 1500,
-            soft_trim_tail: 1500,
-            image_chars: 8000,
             numbers_configurable: true,
         },
         repair: RepairRules {
             pairing: Pairing::UpToNextAnswer,
             failed_answers: FailedAnswers::ResultsOnly,
             made_up_details: false,
-            max_name_chars: 64,
             odd_names: OddNames::Drop,
             call_ids: CallIds::Alphanumeric,
             repeated_ids: RepeatedIds::SentIds,
         },
         turn_limit: TurnLimit::Exact,
         images: ImageRules {
-            keep_turns: 3,
             turn_complete: TurnComplete::Answered,
             references: false,
         },
         tool_results: ToolResultRules {
-            max_chars: 16_000,
             larger_windows: &[],
-            window_share: 0.3,
-            min_keep_chars: 2000,
-            max_tail_chars: 4000,
             text: TextWeight::Units,
             line_end_behind_cut: true,
             note: "",

@@ -1,5 +1,6 @@
 //! How text leaves (R50–R58, R70–R77).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +44,12 @@ pub struct Previews {
     pub slack: PreviewMode,
     /// On Telegram.
     pub telegram: PreviewMode,
+}
+
+constants! {
+    Previews, "runtime.outbound.previews":
     /// Everywhere else.
-    pub others: PreviewMode,
+    OTHERS: PreviewMode = PreviewMode::Off;
 }
 
 /// What is shown of an answer while it is written.
@@ -254,7 +259,6 @@ impl OutboundRules {
             discord: PreviewMode::Partial,
             slack: PreviewMode::Partial,
             telegram: PreviewMode::Partial,
-            others: PreviewMode::Off,
         },
         ..Self::OPENCLAW_2026_4
     };
@@ -283,7 +287,6 @@ impl OutboundRules {
             discord: PreviewMode::Off,
             slack: PreviewMode::Partial,
             telegram: PreviewMode::Partial,
-            others: PreviewMode::Off,
         },
     };
     /// What OpenClaw 2026.9 does.
@@ -311,7 +314,6 @@ impl OutboundRules {
             discord: PreviewMode::Off,
             slack: PreviewMode::Progress,
             telegram: PreviewMode::Progress,
-            others: PreviewMode::Off,
         },
     };
 }

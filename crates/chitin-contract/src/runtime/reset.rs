@@ -1,5 +1,6 @@
 //! When a session is reset (R20).
 
+use crate::constants::constants;
 use chitin_protocol::settings::ResetMode;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,18 +11,22 @@ use serde::Serialize;
 pub struct ResetRules {
     /// What holds when nothing is configured.
     pub default_mode: ResetMode,
-    /// What holds when something is configured, but no mode.
-    pub configured_mode: ResetMode,
-    /// The hour at which a day begins for sessions.
-    pub default_hour: u8,
-    /// Minutes of silence in mode `idle`, when none are configured; 0 is never.
-    pub default_idle_minutes: u64,
     /// Whether `session.idleMinutes` and `resetByType.dm` are still read.
     pub legacy: LegacyReset,
     /// What is said of a session that is over.
     pub reasons: ResetReasons,
     /// What is made of times that have not come yet.
     pub future_times: FutureTimes,
+}
+
+constants! {
+    ResetRules, "runtime.reset":
+    /// What holds when something is configured, but no mode.
+    CONFIGURED_MODE: ResetMode = ResetMode::Daily;
+    /// The hour at which a day begins for sessions.
+    DEFAULT_HOUR: u8 = 4;
+    /// Minutes of silence in mode `idle`, when none are configured; 0 is never.
+    DEFAULT_IDLE_MINUTES: u64 = 0;
 }
 
 /// Whether settings of old are read.
@@ -60,9 +65,6 @@ impl ResetRules {
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
         default_mode: ResetMode::Daily,
-        configured_mode: ResetMode::Daily,
-        default_hour: 4,
-        default_idle_minutes: 0,
         legacy: LegacyReset::Read,
         reasons: ResetReasons::Unsaid,
         future_times: FutureTimes::Believed,
@@ -70,9 +72,6 @@ impl ResetRules {
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
         default_mode: ResetMode::None,
-        configured_mode: ResetMode::Daily,
-        default_hour: 4,
-        default_idle_minutes: 0,
         legacy: LegacyReset::Ignored,
         reasons: ResetReasons::Said,
         future_times: FutureTimes::Unknown,

@@ -1,5 +1,6 @@
 //! How sessions begin others and hear of them (R30–R48).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,20 +26,24 @@ pub struct SubagentRules {
 pub struct SpawnLimitRules {
     /// How deep children of children may go, when nothing is said.
     pub default_depth: u32,
+}
+
+constants! {
+    SpawnLimitRules, "runtime.subagents.limits":
     /// The deepest that may be said.
-    pub most_depth: u32,
+    MOST_DEPTH: u32 = 5;
     /// How many children a session has at once, when nothing is said.
-    pub default_children: u32,
+    DEFAULT_CHILDREN: u32 = 5;
     /// The most that may be said.
-    pub most_children: u32,
+    MOST_CHILDREN: u32 = 20;
     /// How many children of all sessions run at once, when nothing is said.
-    pub default_concurrent: u32,
+    DEFAULT_CONCURRENT: u32 = 8;
     /// How long a child may run, in seconds, when nothing is said; 0 is without end.
-    pub default_run_seconds: u64,
+    DEFAULT_RUN_SECONDS: u64 = 0;
     /// After how many minutes a finished child is put away, when nothing is said.
-    pub default_archive_minutes: u64,
+    DEFAULT_ARCHIVE_MINUTES: u64 = 60;
     /// How long one attempt to announce may take, in milliseconds, when nothing is said.
-    pub default_announce_ms: u64,
+    DEFAULT_ANNOUNCE_MS: u64 = 120_000;
 }
 
 /// What a model is told of `sessions_spawn` (R30). What is not told of is taken all the same.
@@ -160,14 +165,18 @@ pub enum ParentOnly {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryRules {
-    /// The first wait; each later one is twice as long.
-    pub first_ms: u64,
     /// The longest wait.
     pub most_ms: u64,
+}
+
+constants! {
+    RetryRules, "runtime.subagents.announce.retry":
+    /// The first wait; each later one is twice as long.
+    FIRST_MS: u64 = 1000;
     /// How long after the child's end an announce is worth something that nobody expects.
-    pub unexpected_ms: u64,
+    UNEXPECTED_MS: u64 = 5 * MINUTE_MS;
     /// The same for one that is expected.
-    pub expected_ms: u64,
+    EXPECTED_MS: u64 = 30 * MINUTE_MS;
 }
 
 const MINUTE_MS: u64 = 60_000;
@@ -191,16 +200,7 @@ impl SubagentRules {
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
-        limits: SpawnLimitRules {
-            default_depth: 1,
-            most_depth: 5,
-            default_children: 5,
-            most_children: 20,
-            default_concurrent: 8,
-            default_run_seconds: 0,
-            default_archive_minutes: 60,
-            default_announce_ms: 120_000,
-        },
+        limits: SpawnLimitRules { default_depth: 1 },
         tool: SpawnToolRules {
             untold: &[
                 "expectsCompletionMessage",
@@ -221,12 +221,7 @@ impl SubagentRules {
             asks: AnnounceAsks::Delivery,
             unexpected: UnexpectedCompletion::Announced,
             parent_only: ParentOnly::Unknown,
-            retry: RetryRules {
-                first_ms: 1000,
-                most_ms: 8000,
-                unexpected_ms: 5 * MINUTE_MS,
-                expected_ms: 30 * MINUTE_MS,
-            },
+            retry: RetryRules { most_ms: 8000 },
         },
     };
     /// What OpenClaw 2026.9 does.

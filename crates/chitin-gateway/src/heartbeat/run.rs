@@ -270,8 +270,7 @@ impl Inner {
             let ago = u64::try_from(self.parts.clock.now_ms().saturating_sub(at)).ok()?;
             Some((entry.extra.get(last::BEAT_TEXT)?.as_str()?, ago))
         });
-        let rules = &self.parts.contract.runtime.dispatch.heartbeat;
-        (wanted.alerts && !is_repeat(&words, said, rules)).then_some(words)
+        (wanted.alerts && !is_repeat(&words, said)).then_some(words)
     }
 
     /// A beat is over. One that said nothing leaves no trace in when the session was last used; one that did is remembered.

@@ -4,7 +4,7 @@ use super::hours::ActiveHours;
 use super::prompt;
 use chitin_config::agents;
 use chitin_config::heartbeat::parse_duration;
-use chitin_contract::Contract;
+use chitin_contract::{Contract, HeartbeatRules};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::text::trim_js;
 use serde_json::Value;
@@ -63,7 +63,6 @@ pub fn beating(
 impl HeartbeatSettings {
     /// Reads what holds for an agent: its own entry, then `agents.defaults.heartbeat`, then the contract.
     pub fn read(config: &Value, agent: &AgentId, contract: &Contract) -> Self {
-        let rules = &contract.runtime.dispatch.heartbeat;
         let roster = agents::roster(config, contract);
         let own = roster
             .iter()
@@ -80,7 +79,7 @@ impl HeartbeatSettings {
         };
         let yes = |key: &str| setting(key).as_bool().unwrap_or(false);
         Self {
-            every: interval(setting("every"), rules.default_every),
+            every: interval(setting("every"), HeartbeatRules::DEFAULT_EVERY),
             active_hours: ActiveHours::read(setting("activeHours")),
             target: text("target").unwrap_or_else(|| NOWHERE.to_owned()),
             to: text("to"),
@@ -91,7 +90,7 @@ impl HeartbeatSettings {
             session: text("session"),
             isolated_session: yes("isolatedSession"),
             ack_max_chars: characters(setting("ackMaxChars"))
-                .unwrap_or(rules.default_ack_max_chars as usize),
+                .unwrap_or(HeartbeatRules::DEFAULT_ACK_MAX_CHARS as usize),
         }
     }
 

@@ -69,8 +69,10 @@ pub fn skip(settings: &HeartbeatSettings, beat: &Beat<'_>, rules: &HeartbeatRule
 }
 
 /// Tells whether words were said not long ago: the last ones, and how many milliseconds ago.
-pub fn is_repeat(words: &str, last: Option<(&str, u64)>, rules: &HeartbeatRules) -> bool {
+pub fn is_repeat(words: &str, last: Option<(&str, u64)>) -> bool {
     last.is_some_and(|(last, ago_ms)| {
-        !words.trim().is_empty() && words.trim() == last.trim() && ago_ms < rules.repeat_ms
+        !words.trim().is_empty()
+            && words.trim() == last.trim()
+            && ago_ms < HeartbeatRules::REPEAT_MS
     })
 }

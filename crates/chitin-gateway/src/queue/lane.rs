@@ -26,7 +26,7 @@ impl TurnConcurrency {
         Self {
             agent: at_least_one(&defaults["maxConcurrent"]).unwrap_or(rules.main),
             subagent: at_least_one(&defaults["subagents"]["maxConcurrent"])
-                .unwrap_or(rules.subagent),
+                .unwrap_or(LaneRules::SUBAGENT),
         }
     }
 }

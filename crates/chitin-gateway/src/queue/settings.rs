@@ -89,7 +89,7 @@ impl QueueSettings {
                 .cap
                 .or(session.cap)
                 .or_else(|| cap(&queue["cap"]))
-                .unwrap_or(rules.default_cap)
+                .unwrap_or(QueueRules::DEFAULT_CAP)
                 .clamp(1, MOST_CAP),
             drop_policy: inline
                 .drop_policy

@@ -99,20 +99,34 @@ impl SpawnLimits {
             (amount > 0).then(|| Duration::from_millis(amount.saturating_mul(unit_ms)))
         };
         Self {
-            max_depth: bounded("maxSpawnDepth", rules.default_depth, rules.most_depth),
+            max_depth: bounded(
+                "maxSpawnDepth",
+                rules.default_depth,
+                SpawnLimitRules::MOST_DEPTH,
+            ),
             max_children: bounded(
                 "maxChildrenPerAgent",
-                rules.default_children,
-                rules.most_children,
+                SpawnLimitRules::DEFAULT_CHILDREN,
+                SpawnLimitRules::MOST_CHILDREN,
             ),
-            max_concurrent: bounded("maxConcurrent", rules.default_concurrent, MOST_CONCURRENT),
-            run_timeout: some(number("runTimeoutSeconds", rules.default_run_seconds), 1000),
+            max_concurrent: bounded(
+                "maxConcurrent",
+                SpawnLimitRules::DEFAULT_CONCURRENT,
+                MOST_CONCURRENT,
+            ),
+            run_timeout: some(
+                number("runTimeoutSeconds", SpawnLimitRules::DEFAULT_RUN_SECONDS),
+                1000,
+            ),
             archive_after: some(
-                number("archiveAfterMinutes", rules.default_archive_minutes),
+                number(
+                    "archiveAfterMinutes",
+                    SpawnLimitRules::DEFAULT_ARCHIVE_MINUTES,
+                ),
                 60_000,
             ),
             announce_timeout: Duration::from_millis(
-                number("announceTimeoutMs", rules.default_announce_ms).max(1),
+                number("announceTimeoutMs", SpawnLimitRules::DEFAULT_ANNOUNCE_MS).max(1),
             ),
             allow_agents: AllowedAgents::read(setting("allowAgents"))
                 .unwrap_or(AllowedAgents::These(Vec::new())),

@@ -489,7 +489,7 @@ impl StageHost {
             limits: TurnLimits::new(&chitin_protocol::settings::LimitSettings::default()),
             engine,
             history: HistoryOptions {
-                compacting: Compacting::new(&rules.history),
+                compacting: Compacting::default(),
                 turns: None,
                 tool_result_chars: None,
                 pruning: None,

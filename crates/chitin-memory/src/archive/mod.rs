@@ -91,15 +91,15 @@ pub fn session_text(
             }
         }
         if let Some(text) = message.words(rules) {
-            said.add(message.speaker, &redact(&text), number, rules);
+            said.add(message.speaker, &redact(&text), number);
         }
     }
     said
 }
 
 impl SessionText {
-    fn add(&mut self, speaker: Speaker, text: &str, number: usize, rules: &ArchiveRules) {
-        for piece in wrap::pieces(text, rules.wrap_at) {
+    fn add(&mut self, speaker: Speaker, text: &str, number: usize) {
+        for piece in wrap::pieces(text, ArchiveRules::WRAP_AT) {
             if !self.line_map.is_empty() {
                 self.text.push('\n');
             }

@@ -31,8 +31,8 @@ impl ChunkOptions {
     /// Returns the sizes for what is configured: the rules' own where nothing is or nothing can be.
     pub fn configured(tokens: Option<usize>, overlap: Option<usize>, rules: &ChunkRules) -> Self {
         let own = (
-            rules.default_tokens as usize,
-            rules.default_overlap as usize,
+            ChunkRules::DEFAULT_TOKENS as usize,
+            ChunkRules::DEFAULT_OVERLAP as usize,
         );
         let (tokens, overlap) = match rules.sizes {
             ChunkSizes::Configured => (tokens.unwrap_or(own.0).max(1), overlap.unwrap_or(own.1)),

@@ -14,7 +14,10 @@ pub use finder::*;
 
 use crate::embed::{Embedder, Purpose};
 use crate::rank::{self, Hit, NameMatch, RankCandidate, ScorePart};
-use chitin_contract::{ExactPath, Fusion, MemoryRules, RankingRules, RankingSwitch, WantedWords};
+use chitin_contract::{
+    BarRules, CandidateRules, ExactPath, Fusion, LexicalFlow, MemoryRules, RankingRules,
+    RankingSwitch, WantedWords,
+};
 use chitin_protocol::text::utf16_prefix;
 
 /// What is searched of a question; the rest is left out with a note.
@@ -82,7 +85,7 @@ pub fn search(
     let wanted = Wanted {
         max_results: ask
             .max_results
-            .unwrap_or(ranking.bar.max_results as usize)
+            .unwrap_or(BarRules::MAX_RESULTS as usize)
             .min(MAX_RESULTS),
         min_score: ask.min_score.unwrap_or(ranking.bar.min_score),
     };
@@ -142,8 +145,8 @@ pub fn search(
 }
 
 /// Returns as much of a piece's text as is shown.
-pub fn shown<'t>(text: &'t str, rules: &MemoryRules) -> &'t str {
-    utf16_prefix(text, rules.lexical.flow.snippet_units as usize)
+pub fn shown(text: &str) -> &str {
+    utf16_prefix(text, LexicalFlow::SNIPPET_UNITS as usize)
 }
 
 /// What every part of a search needs.
@@ -180,7 +183,7 @@ fn candidates(max_results: usize, ranking: &RankingRules) -> usize {
     let rule = &ranking.candidates;
     max_results
         .saturating_mul(rule.times as usize)
-        .clamp(rule.least as usize, rule.most as usize)
+        .clamp(rule.least as usize, CandidateRules::MOST as usize)
         .max(1)
 }
 
@@ -280,7 +283,7 @@ fn ordered(mut hits: Vec<Hit>, mode: SearchMode, wanted: &Wanted, rules: &Memory
         .iter()
         .map(|hit| RankCandidate {
             score: hit.score,
-            text: shown(&hit.piece.text, rules),
+            text: shown(&hit.piece.text),
         })
         .collect();
     let order = rank::diverse(

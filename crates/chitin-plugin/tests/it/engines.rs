@@ -155,7 +155,7 @@ fn compaction_is_the_engines_where_its_summary_fits_and_else_the_built_in_one() 
         let lab = Lab::with(&format!(
             "def answer(method, params, id):\n    if method == 'engine/compact': return {answer}"
         ));
-        let mut options = PlanOptions::new(4_000, rules);
+        let mut options = PlanOptions::new(4_000);
         options.compacting.keep_recent_tokens = 2;
         let order = CompactOrder {
             branch: &branch,

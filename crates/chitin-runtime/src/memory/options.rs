@@ -4,7 +4,7 @@ use crate::setup::Setup;
 use chitin_config::agents;
 use chitin_config::lay_over;
 use chitin_contract::{
-    Fusion, MemoryRules, MemorySourceRules, PastConversations, PieceSizes, RankingSwitch,
+    BarRules, Fusion, MemoryRules, MemorySourceRules, PastConversations, PieceSizes, RankingSwitch,
 };
 use chitin_memory::chunk::ChunkOptions;
 use chitin_protocol::settings::{
@@ -100,7 +100,7 @@ impl MemoryOptions {
             results: usize_of(
                 own.results
                     .or_else(|| whole(&search["query"]["maxResults"]))
-                    .unwrap_or(bar.max_results),
+                    .unwrap_or(BarRules::MAX_RESULTS),
             ),
             min_score: own
                 .min_score

@@ -138,7 +138,7 @@ fn recalled(
     };
     let paths = paths_of(&answer.hits);
     let results = answer.hits.into_iter().map(|hit| MemoryResult {
-        snippet: shown(&hit.piece.text, &setting.rules).to_owned(),
+        snippet: shown(&hit.piece.text).to_owned(),
         path: hit.piece.path,
         start_line: hit.piece.start_line.into(),
         end_line: hit.piece.end_line.into(),

@@ -2,7 +2,6 @@
 
 use super::{AgentMemory, unsearchable};
 use crate::error::RuntimeError;
-use chitin_contract::MemoryRules;
 use chitin_memory::keeper::Effort;
 use chitin_memory::rank::Hit;
 use chitin_memory::search::{self, SearchRequest, Within};
@@ -80,20 +79,16 @@ impl AgentMemory {
                 .embedder
                 .as_ref()
                 .map(|embedder| embedder.name().to_owned()),
-            results: answer
-                .hits
-                .into_iter()
-                .map(|hit| MemoryHit::new(hit, &setting.rules))
-                .collect(),
+            results: answer.hits.into_iter().map(MemoryHit::new).collect(),
             notes,
         })
     }
 }
 
 impl MemoryHit {
-    fn new(hit: Hit, rules: &MemoryRules) -> Self {
+    fn new(hit: Hit) -> Self {
         Self {
-            snippet: search::shown(&hit.piece.text, rules).to_owned(),
+            snippet: search::shown(&hit.piece.text).to_owned(),
             parts: hit
                 .parts
                 .telling()

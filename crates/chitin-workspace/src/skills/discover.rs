@@ -66,17 +66,17 @@ impl Limits {
             candidates: count(
                 options.max_candidates_per_root,
                 "maxCandidatesPerRoot",
-                rules.max_candidates_per_root,
+                SkillRules::MAX_CANDIDATES_PER_ROOT,
             ),
             skills: count(
                 options.max_skills_per_source,
                 "maxSkillsLoadedPerSource",
-                rules.max_skills_per_source,
+                SkillRules::MAX_SKILLS_PER_SOURCE,
             ),
             file_bytes: options
                 .max_file_bytes
                 .or_else(|| configured("maxSkillFileBytes"))
-                .unwrap_or(rules.max_file_bytes),
+                .unwrap_or(SkillRules::MAX_FILE_BYTES),
             depth: options.group_depth.unwrap_or(rules.group_depth).max(1),
             extra_depth: options
                 .group_depth

@@ -23,11 +23,7 @@ pub struct CallRepair {
 
 /// Drops calls without an id, without input, or of a tool that is not allowed; trims names. `allowed`: the names of the
 /// tools, in any letter case; none allows every name.
-pub fn repair_calls(
-    messages: &[Message],
-    allowed: Option<&[String]>,
-    rules: &RepairRules,
-) -> CallRepair {
+pub fn repair_calls(messages: &[Message], allowed: Option<&[String]>) -> CallRepair {
     let allowed: Option<Vec<String>> = allowed
         .map(|names| {
             let names = names.iter().map(|name| trim_js(name).to_lowercase());
@@ -40,7 +36,7 @@ pub fn repair_calls(
                 && !trim_js(call.id).is_empty()
                 && call
                     .name
-                    .is_some_and(|name| is_name(trim_js(name), allowed.as_deref(), rules))
+                    .is_some_and(|name| is_name(trim_js(name), allowed.as_deref()))
         })
     };
     let mut report = CallRepair {
@@ -103,8 +99,8 @@ pub(in crate::history) fn rename_answered(messages: &mut [Message], rules: &Repa
                     let Block::ToolCall(call) = block else {
                         continue;
                     };
-                    if answered.contains(&call.id) && !is_name(trim_js(&call.name), None, rules) {
-                        call.name = sendable(&call.name, rules);
+                    if answered.contains(&call.id) && !is_name(trim_js(&call.name), None) {
+                        call.name = sendable(&call.name);
                         renamed.insert(call.id.clone(), call.name.clone());
                     }
                 }
@@ -120,7 +116,7 @@ pub(in crate::history) fn rename_answered(messages: &mut [Message], rules: &Repa
 }
 
 /// Returns a name in letters that every provider takes.
-fn sendable(name: &str, rules: &RepairRules) -> String {
+fn sendable(name: &str) -> String {
     let letter = |c: char| match c {
         c if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') => c,
         _ => '_',
@@ -128,7 +124,7 @@ fn sendable(name: &str, rules: &RepairRules) -> String {
     let name: String = trim_js(name)
         .chars()
         .map(letter)
-        .take(rules.max_name_chars)
+        .take(RepairRules::MAX_NAME_CHARS)
         .collect();
     if name.contains(|c: char| c.is_ascii_alphanumeric()) {
         name
@@ -137,11 +133,12 @@ fn sendable(name: &str, rules: &RepairRules) -> String {
     }
 }
 
-fn is_name(name: &str, allowed: Option<&[String]>, rules: &RepairRules) -> bool {
+fn is_name(name: &str, allowed: Option<&[String]>) -> bool {
     let name = in_namespace(name).unwrap_or(name);
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':' | '.' | '-');
-    let fits =
-        !name.is_empty() && utf16_len(name) <= rules.max_name_chars && name.chars().all(letters);
+    let fits = !name.is_empty()
+        && utf16_len(name) <= RepairRules::MAX_NAME_CHARS
+        && name.chars().all(letters);
     fits && allowed.is_none_or(|allowed| allowed.contains(&name.to_lowercase()))
 }
 

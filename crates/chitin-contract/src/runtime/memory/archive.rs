@@ -1,5 +1,6 @@
 //! What of past conversations is remembered (M80).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,8 +17,12 @@ pub struct ArchiveRules {
     /// What becomes of words that no person said and nobody was meant to hear: events, scheduled prompts, heartbeats, silent
     /// answers, messages between sessions.
     pub upkeep: Upkeep,
+}
+
+constants! {
+    ArchiveRules, "runtime.memory.archive":
     /// The longest line, in UTF-16 units, without its label.
-    pub wrap_at: usize,
+    WRAP_AT: usize = 800;
 }
 
 /// The name under which a conversation is found.
@@ -64,7 +69,6 @@ impl ArchiveRules {
         envelopes: Envelopes::Labelled,
         runtime_context: Upkeep::Kept,
         upkeep: Upkeep::Kept,
-        wrap_at: 800,
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {

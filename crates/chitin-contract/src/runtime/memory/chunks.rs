@@ -1,5 +1,6 @@
 //! How files are cut (M10–M17).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -7,10 +8,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChunkRules {
-    /// How large a chunk is when nothing is configured, in tokens.
-    pub default_tokens: u32,
-    /// How much of a chunk stands in the next one too when nothing is configured, in tokens.
-    pub default_overlap: u32,
     /// Whether other sizes can be configured.
     pub sizes: ChunkSizes,
     /// What the characters count.
@@ -23,6 +20,14 @@ pub struct ChunkRules {
     pub curated: CuratedFiles,
     /// Whether a chunk knows the headings above it.
     pub headings: ChunkHeadings,
+}
+
+constants! {
+    ChunkRules, "runtime.memory.chunks":
+    /// How large a chunk is when nothing is configured, in tokens.
+    DEFAULT_TOKENS: u32 = 400;
+    /// How much of a chunk stands in the next one too when nothing is configured, in tokens.
+    DEFAULT_OVERLAP: u32 = 80;
 }
 
 /// Whether the sizes of chunks can be configured.
@@ -95,8 +100,6 @@ impl ChunkRules {
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
-        default_tokens: 400,
-        default_overlap: 80,
         sizes: ChunkSizes::Configured,
         weights: CharacterWeights::Plain,
         heavy_lines: HeavyLines::Steps,
@@ -106,8 +109,6 @@ impl ChunkRules {
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
-        default_tokens: 400,
-        default_overlap: 80,
         sizes: ChunkSizes::Fixed,
         weights: CharacterWeights::Graded,
         heavy_lines: HeavyLines::Weight,

@@ -1,5 +1,6 @@
 //! Which files are memory (M1–M5).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,10 +12,14 @@ pub struct MemoryFileRules {
     pub root_files: &'static [&'static str],
     /// Files in the workspace itself that never are, even if a setting names them.
     pub never: &'static [&'static str],
+}
+
+constants! {
+    MemoryFileRules, "runtime.memory.files":
     /// The directory of which all Markdown is memory.
-    pub directory: &'static str,
+    DIRECTORY: &'static str = "memory";
     /// A directory in which nothing is, wherever it is.
-    pub skipped_directory: &'static str,
+    SKIPPED_DIRECTORY: &'static str = ".openclaw-repair";
 }
 
 impl MemoryFileRules {
@@ -28,8 +33,6 @@ impl MemoryFileRules {
     pub const OPENCLAW_2026_4: Self = Self {
         root_files: &["MEMORY.md"],
         never: &["memory.md"],
-        directory: "memory",
-        skipped_directory: ".openclaw-repair",
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {

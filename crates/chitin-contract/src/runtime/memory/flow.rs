@@ -1,5 +1,6 @@
 //! How a search by words goes (M40, M41).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,8 +20,12 @@ pub struct LexicalFlow {
     pub days: NamedDays,
     /// How well a piece fits.
     pub score: LexicalScore,
+}
+
+constants! {
+    LexicalFlow, "runtime.memory.lexical.flow":
     /// How much of a piece is shown, in UTF-16 units (M23).
-    pub snippet_units: u32,
+    SNIPPET_UNITS: u32 = 700;
 }
 
 /// What a piece has to hold.
@@ -130,7 +135,6 @@ impl LexicalFlow {
             place: 0.08,
             together: 0.07,
         },
-        snippet_units: 700,
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
@@ -147,7 +151,6 @@ impl LexicalFlow {
             length_units: 160.0,
             length_most: 0.18,
         },
-        snippet_units: 700,
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {

@@ -1,5 +1,6 @@
 //! When and how an agent is asked to write down what it will forget (M70, M71).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -7,12 +8,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryFlushRules {
-    /// How many tokens before the reserve it happens, when nobody says.
-    pub soft_threshold_tokens: u64,
-    /// From which length of the transcript on it happens whatever the tokens are, in bytes, when nobody says; 0 is never.
-    pub force_transcript_bytes: u64,
-    /// The tokens that are kept free, when nobody says.
-    pub reserve_floor: u64,
     /// Whether the tokens that are kept free follow `reserveTokensFloor`.
     pub reserve: FlushReserve,
     /// How the figures follow the size of the window.
@@ -25,6 +20,16 @@ pub struct MemoryFlushRules {
     pub mark: FlushMark,
     /// How many tries in a row may fail before it is left until after the next summary; none is any number.
     pub most_failures: Option<u32>,
+}
+
+constants! {
+    MemoryFlushRules, "runtime.memory.flush":
+    /// How many tokens before the reserve it happens, when nobody says.
+    SOFT_THRESHOLD_TOKENS: u64 = 4000;
+    /// From which length of the transcript on it happens whatever the tokens are, in bytes, when nobody says; 0 is never.
+    FORCE_TRANSCRIPT_BYTES: u64 = 2 * 1024 * 1024;
+    /// The tokens that are kept free, when nobody says.
+    RESERVE_FLOOR: u64 = 20_000;
 }
 
 /// Whether the tokens that are kept free follow the settings.
@@ -87,9 +92,6 @@ impl MemoryFlushRules {
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
-        soft_threshold_tokens: 4000,
-        force_transcript_bytes: 2 * 1024 * 1024,
-        reserve_floor: 20_000,
         reserve: FlushReserve::Configured,
         window: FlushWindow::Ignored,
         prompts: FlushPrompts::Configured,

@@ -1,5 +1,6 @@
 //! How what was found is put in order (M30–M35).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -75,8 +76,12 @@ pub struct CandidateRules {
     pub times: u32,
     /// but at least these
     pub least: u32,
+}
+
+constants! {
+    CandidateRules, "runtime.memory.ranking.candidates":
     /// and at most these.
-    pub most: u32,
+    MOST: u32 = 200;
 }
 
 /// What comes first among equals.
@@ -233,10 +238,14 @@ pub enum ExactPath {
 pub struct BarRules {
     /// The least score, when nothing is configured.
     pub min_score: f64,
-    /// How many results there are at most, when nothing is configured.
-    pub max_results: u32,
     /// What is done when words were found and nothing is good enough.
     pub relief: BarRelief,
+}
+
+constants! {
+    BarRules, "runtime.memory.ranking.bar":
+    /// How many results there are at most, when nothing is configured.
+    MAX_RESULTS: u32 = 6;
 }
 
 /// What is done when words were found and nothing is good enough.
@@ -285,7 +294,6 @@ impl RankingRules {
         candidates: CandidateRules {
             times: 8,
             least: 64,
-            most: 200,
         },
         ties: RankingTies::ByPlace(PathOrder::CodePoint),
         decay: DecayRules {
@@ -316,7 +324,6 @@ impl RankingRules {
         },
         bar: BarRules {
             min_score: 0.2,
-            max_results: 6,
             relief: BarRelief::None,
         },
     };
@@ -328,11 +335,7 @@ impl RankingRules {
         },
         cosine: CosineScore::AsIs,
         closer_look: CloserLookRule::None,
-        candidates: CandidateRules {
-            times: 4,
-            least: 1,
-            most: 200,
-        },
+        candidates: CandidateRules { times: 4, least: 1 },
         ties: RankingTies::AsFound,
         decay: DecayRules {
             default: RankingSwitch::Off,
@@ -356,7 +359,6 @@ impl RankingRules {
         },
         bar: BarRules {
             min_score: 0.35,
-            max_results: 6,
             relief: BarRelief::LowerBar,
         },
     };
@@ -366,7 +368,6 @@ impl RankingRules {
         candidates: CandidateRules {
             times: 4,
             least: 200,
-            most: 200,
         },
         decay: DecayRules {
             default: RankingSwitch::On,

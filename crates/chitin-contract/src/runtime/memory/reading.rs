@@ -1,5 +1,6 @@
 //! How a window of a file is read (M50–M53).
 
+use crate::constants::constants;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -7,10 +8,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemoryReadRules {
-    /// How many lines are shown when nothing is asked for.
-    pub default_lines: u32,
-    /// How many UTF-16 units are shown when nothing is asked for.
-    pub default_max_chars: u32,
     /// Whether what follows the last line break is a line although it is empty.
     pub final_line: FinalLine,
     /// Whether an answer says how the reading went.
@@ -19,8 +16,16 @@ pub struct MemoryReadRules {
     pub refusal: ReadRefusal,
     /// The files in the workspace itself that may be read, as they are spelled.
     pub root_files: &'static [&'static str],
+}
+
+constants! {
+    MemoryReadRules, "runtime.memory.reading":
+    /// How many lines are shown when nothing is asked for.
+    DEFAULT_LINES: u32 = 120;
+    /// How many UTF-16 units are shown when nothing is asked for.
+    DEFAULT_MAX_CHARS: u32 = 12_000;
     /// The directory of which all Markdown may be read.
-    pub directory: &'static str,
+    DIRECTORY: &'static str = "memory";
 }
 
 /// Whether what follows the last line break is a line although it is empty.
@@ -61,13 +66,10 @@ impl MemoryReadRules {
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {
-        default_lines: 120,
-        default_max_chars: 12_000,
         final_line: FinalLine::Counted,
         status: ReadStatusRule::Unsaid,
         refusal: ReadRefusal::NoPath,
         root_files: &["MEMORY.md", "DREAMS.md"],
-        directory: "memory",
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {

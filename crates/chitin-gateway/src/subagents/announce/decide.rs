@@ -90,14 +90,13 @@ pub fn wait(
     rules: &RetryRules,
 ) -> Option<Duration> {
     let doublings = attempt.saturating_sub(1).min(63);
-    let wait = rules
-        .first_ms
+    let wait = RetryRules::FIRST_MS
         .saturating_mul(1 << doublings)
         .min(rules.most_ms);
     let limit = if expects_message {
-        rules.expected_ms
+        RetryRules::EXPECTED_MS
     } else {
-        rules.unexpected_ms
+        RetryRules::UNEXPECTED_MS
     };
     let wait = Duration::from_millis(wait);
     (since_end.saturating_add(wait) <= Duration::from_millis(limit)).then_some(wait)
