@@ -63,6 +63,9 @@ class World:
         settings.update(more)
         with open(os.path.join(self.home, "chitin.json5"), "w", encoding="utf-8") as file:
             json.dump(settings, file)
+            # What people wrote long ago is on the disk.
+            file.flush()
+            os.fsync(file.fileno())
 
     def start(self, *more):
         """Starts the server; that it does is part of I7."""

@@ -2,7 +2,8 @@
 import dataclasses
 import typing
 
-from scenarios import crashes
+from disks import Image, Memory, with_disk
+from scenarios import crashes, resources
 from world import World
 
 
@@ -22,4 +23,8 @@ SCENARIOS = {
     "kill": Scenario("kill -9 at random instants", crashes.kill),
     "term": Scenario("SIGTERM at random instants", crashes.term),
     "hangup": Scenario("SIGHUP under load, also with configurations that cannot serve", crashes.hangup),
+    "power": Scenario("the power is cut on an ext4 image", resources.power, world=with_disk(lambda: Image(96))),
+    "full": Scenario("a tmpfs fills and is freed", resources.full, world=with_disk(lambda: Memory(24))),
+    "limits": Scenario("few descriptors and short writes, for a while", resources.limits),
+    "inject": Scenario("strace lets system calls fail, for a while", resources.inject),
 }
