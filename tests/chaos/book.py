@@ -3,6 +3,7 @@
 The invariants are those of docs/contributing/chaos.md. A check adds what does not hold; it never stops at the first.
 """
 import concurrent.futures
+import copy
 import threading
 import time
 import urllib.parse
@@ -77,6 +78,15 @@ class Book:
         self.order = {}
         # Whose transcripts or outcomes the scenario itself destroyed: the numbers that are excused, and nothing else about them is.
         self.lost_records = set()
+        self.patience = 40
+
+    def fork(self, violations):
+        """Returns a book that goes on from here by itself."""
+        other = Book(violations, self.prefix)
+        with self._lock:
+            other.messages = {number: copy.deepcopy(message) for number, message in self.messages.items()}
+            other.order = {session: list(order) for session, order in self.order.items()}
+        return other
 
     def new(self, session, mode=None, retry_seconds=None):
         with self._lock:
@@ -132,7 +142,8 @@ class Book:
         return False
 
     def check(self, server, patience=90):
-        """Checks I1 to I4 on a server whose resources are back."""
+        """Checks I1 to I4 on a server whose resources are back. Nothing may take longer than the patience."""
+        self.patience = patience
         idle = self.settle(server, patience)
         if not server.is_running():
             self.violations.add("I7", f"the server is gone: {server.said()[-1500:]}")
@@ -140,7 +151,7 @@ class Book:
         if not idle:
             page = server.page("/api/status")
             self.violations.add("I1", f"jobs are still open after {patience} s: {str(page)[:1500]}")
-        accepted = [message for message in self.messages.values() if message.accepted]
+        accepted = [message for message in self.messages.values() if message.accepted and message.number not in self.lost_records]
         # Each second one whose fate is unknown is asked for; the others may be there or not.
         unknown = [message for message in self.messages.values() if message.broken and not message.accepted]
         late = unknown[::2]
@@ -155,10 +166,10 @@ class Book:
     def _repeat(self, server, message, is_first):
         """Sends a message again under its key: it must be known, with one outcome."""
         name = f"{message.text.split()[0]} in {message.session}"
-        end = time.monotonic() + 40
+        end = time.monotonic() + self.patience
         while True:
             try:
-                status, body, _ = server.client().ask("POST", "/api/messages", message.body(wait=True), message.key)
+                status, body, _ = server.client(self.patience).ask("POST", "/api/messages", message.body(wait=True), message.key)
             except Broken as error:
                 self.violations.add("I4", f"{name}: no answer to a repeat: {error}")
                 return

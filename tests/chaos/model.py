@@ -1,6 +1,7 @@
 """A model server that speaks OpenAI's streaming chat completions over a socket, and fails as it is told to.
 
 Its reply repeats the numbers of the messages that the last user message holds, so that each answer tells which messages it answers.
+A message that holds `write FILE` makes it call the tool `write` first.
 """
 import json
 import random
@@ -11,6 +12,7 @@ import struct
 import threading
 
 NUMBER = re.compile(r"\bmsg-(\d+)\b")
+WRITE = re.compile(r"\bwrite (\S+\.md)\b")
 FAULTS = ("hang", "error", "limit", "cut", "slow", "garbage", "reset")
 
 
@@ -111,6 +113,7 @@ class Model:
                 length = int(header.split(b":")[1])
         body = json.loads(handler.rfile.read(length))
         asked = [text_of(message.get("content")) for message in body["messages"] if message["role"] == "user"]
+        wish = body["messages"][-1]["role"] == "user" and asked and WRITE.search(asked[-1])
         fault, changed, delay = self._choose()
         if fault == "hang":
             changed.wait(600)
@@ -123,7 +126,7 @@ class Model:
         if fault in ("error", "limit"):
             return self._refuse(handler, *((500, "server_error") if fault == "error" else (429, "rate_limit")))
         self._pause(delay)
-        return self._stream(handler, fault, changed, reply_to(asked[-1] if asked else ""))
+        return self._stream(handler, fault, changed, reply_to(asked[-1] if asked else ""), wish.group(1) if wish else None)
 
     @staticmethod
     def _refuse(handler, status, kind):
@@ -137,7 +140,7 @@ class Model:
     def _pause(seconds, changed=None):
         (changed or threading.Event()).wait(seconds)
 
-    def _stream(self, handler, fault, changed, text):
+    def _stream(self, handler, fault, changed, text, file):
         write = handler.wfile.write
         write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
 
@@ -154,6 +157,14 @@ class Model:
 
         if fault == "garbage":
             part(self._random.randbytes(200) + b"\n\ndata: {\"choices\": \"none\"}\n\ndata: {{{\n\n")
+            write(b"0\r\n\r\n")
+            return True
+        if file:
+            arguments = json.dumps({"path": file, "content": f"# Written\n\n{text}\n"})
+            call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "write", "arguments": arguments}}
+            event([{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}])
+            event([{"index": 0, "delta": {}, "finish_reason": "tool_calls"}])
+            part(b"data: [DONE]\n\n")
             write(b"0\r\n\r\n")
             return True
         middle = len(text) // 2

@@ -3,7 +3,7 @@ import dataclasses
 import typing
 
 from disks import Image, Memory, with_disk
-from scenarios import crashes, resources
+from scenarios import crashes, damage, resources
 from world import World
 
 
@@ -27,4 +27,5 @@ SCENARIOS = {
     "full": Scenario("a tmpfs fills and is freed", resources.full, world=with_disk(lambda: Memory(24))),
     "limits": Scenario("few descriptors and short writes, for a while", resources.limits),
     "inject": Scenario("strace lets system calls fail, for a while", resources.inject),
+    "damage": Scenario("files of every kind are damaged in every way", damage.run, round_seconds=1e9),
 }
