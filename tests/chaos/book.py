@@ -23,6 +23,12 @@ INVARIANTS = {
 }
 
 
+def code_of(body):
+    """Returns the code of a refusal. The outcome of a turn that failed has a text there."""
+    error = body.get("error") if isinstance(body, dict) else None
+    return error.get("code") if isinstance(error, dict) else None
+
+
 class Violations:
     """What did not hold. Safe to share between threads."""
 
@@ -78,6 +84,8 @@ class Book:
         self.order = {}
         # Whose transcripts or outcomes the scenario itself destroyed: the numbers that are excused, and nothing else about them is.
         self.lost_records = set()
+        # Sessions that cannot go on without their owner: what is open in them stays so.
+        self.stuck = set()
         self.patience = 40
 
     def fork(self, violations):
@@ -98,8 +106,7 @@ class Book:
     def hear(self, message, status, body, is_late=False):
         """Notes an answer. Returns whether the message is accepted."""
         body = body if isinstance(body, dict) else {}
-        error = body.get("error") or {}
-        code = error.get("code") if isinstance(error, dict) else None
+        code = code_of(body)
         # `unfinished` says that the message is stored and the server is about to end; `stopped` and `dropped` are ends.
         if 200 <= status < 300 or code in ("unfinished", "dropped", "stopped"):
             with self._lock:
@@ -130,7 +137,7 @@ class Book:
         nudged = 0.0
         while time.monotonic() < end:
             page = server.page("/api/status")
-            if page and page[0] == 200 and not page[1]["busy"]:
+            if page and page[0] == 200 and all(busy["sessionKey"] in self.stuck for busy in page[1]["busy"]):
                 return True
             if time.monotonic() - nudged > 3:
                 nudged = time.monotonic()
@@ -177,7 +184,7 @@ class Book:
                 time.sleep(0.3)
                 continue
             break
-        code = ((body.get("error") or {}).get("code") if isinstance(body, dict) else None)
+        code = code_of(body)
         if code in ("dropped", "stopped"):
             return
         if status != 200:
@@ -214,6 +221,8 @@ class Book:
     def _transcripts(self, sessions):
         users, answers = {}, {}
         for session, records in sessions.items():
+            if isinstance(records, str) and session in self.stuck:
+                continue
             if isinstance(records, str):
                 self.violations.add("I1", f"{session} cannot be read: {records}")
                 continue

@@ -3,7 +3,7 @@ import dataclasses
 import typing
 
 from disks import Image, Memory, with_disk
-from scenarios import crashes, damage, resources
+from scenarios import crashes, damage, resources, soak, surroundings
 from world import World
 
 
@@ -28,4 +28,7 @@ SCENARIOS = {
     "limits": Scenario("few descriptors and short writes, for a while", resources.limits),
     "inject": Scenario("strace lets system calls fail, for a while", resources.inject),
     "damage": Scenario("files of every kind are damaged in every way", damage.run, round_seconds=1e9),
+    "deleted": Scenario("directories are deleted or moved away under a running server", surroundings.deleted),
+    "models": Scenario("models hang, fail, break off, are slow, talk garbage", surroundings.models, share=1.5),
+    "soak": Scenario("long work, with memory, descriptors, threads and disk sampled", soak.run, share=1.5, round_seconds=1e9),
 }

@@ -252,6 +252,8 @@ def _case(world, book, template, baseline, kind, way):
     _own(world, world.home)
     paths = sorted(os.path.join(directory, name) for directory, _, names in os.walk(world.home) for name in names)
     paths = [path for path in paths if KINDS[kind](path) and os.path.getsize(path)]
+    if kind == "transcript":
+        paths = [path for path in paths if _holds_messages(path)]
     violations = Violations()
     world.violations_of_case = violations
     if not paths:
@@ -267,9 +269,21 @@ def _case(world, book, template, baseline, kind, way):
             after = file.read()
     forked = book.fork(violations)
     forked.lost_records = _excused(kind, way, before, after)
+    if kind == "transcript":
+        # Without its header a session is refused, which is told, and its jobs wait for the owner.
+        header = before.splitlines(keepends=True)[0]
+        if way in GONE or not after.startswith(header):
+            session = next(message.session for message in book.messages.values() if message.number in numbers(before.decode()))
+            forked.stuck.add(session)
+            forked.lost_records |= {message.number for message in book.messages.values() if message.session == session}
     _examine(world, forked, baseline, kind, way, path, before, after, violations)
     for violation in violations.found:
         world.violations.add(violation["invariant"], f"{kind}, {way} ({os.path.relpath(path, world.home)}): {violation['what']}")
+
+
+def _holds_messages(path):
+    with open(path, encoding="utf-8") as file:
+        return bool(numbers(file.read()))
 
 
 def _excused(kind, way, before, after):
@@ -279,9 +293,6 @@ def _excused(kind, way, before, after):
     lines = before.splitlines(keepends=True)
     kept = set((after or b"").splitlines(keepends=True)) if way not in GONE else set()
     lost = [line for line in lines if line not in kept]
-    if kind == "transcript" and lines[0] in lost:
-        # Without its header a session is refused; that is told.
-        lost = lines
     return {number for line in lost for number in numbers(line.decode("utf-8", "replace"))}
 
 
@@ -307,27 +318,38 @@ def _examine(world, book, baseline, kind, way, path, before, after, violations):
         book.lost_records = set()
         told.append("start")
     if way in OBSTRUCTED:
-        world.server.wait(lambda: world.server.page("/api/sessions") is not None, 10)
+        _use(world, book)
         _serves(world, 1)
         told += _noticed(world)
         if not (os.path.isfile(path) and os.access(path, os.R_OK) and os.stat(path).st_mode & 0o400):
             _put_back(world, path, before)
             book.lost_records = set()
+    _use(world, book)
     if not _serves(world, 15):
         violations.add("I7", f"a new session cannot be used: {world.answered}")
     book.check(world.server, 15)
     told += _noticed(world)
     told += [line for line in world.server.said()[logged:].splitlines() if line and "offline model" not in line]
-    if _needs_telling(kind, way, before, after) and not told and not _told_later(world, baseline):
+    if _needs_telling(kind, way, before, after) and not told and not _told_later(world, book, baseline):
         violations.add("I5", "nobody is told")
     for line in told:
         if "panicked at" in line:
             violations.add("I7", line[:400])
 
 
-def _told_later(world, baseline):
-    """Some files are looked at when they are used: by a command, or in a session that is read."""
-    for arguments in (("sessions", "list"), ("trace", "list"), ("changes",), ("approvals",), ("pairing", "list"), ("config", "validate")):
+def _use(world, book):
+    """A turn in each session: what a session needs is looked at when it is used."""
+    for session in sorted({message.session for message in book.messages.values()} | {"agent:main:writer"}):
+        try:
+            world.server.client(5).ask("POST", "/api/messages", {"text": "And now?", "session": session, "queue": "followup"})
+        except Broken:
+            pass
+
+
+def _told_later(world, book, baseline):
+    """Some files are looked at when a command uses them."""
+    for arguments in (("sessions", "list"), ("trace", "list"), ("changes",), ("undo", "--dry-run"), ("approvals",), ("pairing",), ("config", "validate"),
+                      *(("trace", "show", session) for session in sorted({message.session for message in book.messages.values()}))):
         code, _, error = world.server.run(*arguments)
         if code not in (0, 1) or error.strip():
             return True
@@ -340,6 +362,10 @@ def _noticed(world):
     page = world.server.page("/ready")
     if page and (page[0] != 200 or page[1].get("status") != "ready"):
         told.append(f"ready: {page[1]}")
+    page = world.server.page("/metrics")
+    if page and page[0] == 200:
+        told += [line for line in page[1].splitlines() if line.startswith(("chitin_job_log_damaged", "chitin_job_log_torn", "chitin_job_log_recreated"))
+                 and not line.endswith(" 0")]
     page = world.server.page("/api/status")
     if page and page[0] == 200:
         told += [f"status: {busy['delayed']['reason']}" for busy in page[1]["busy"] if busy.get("delayed")]
