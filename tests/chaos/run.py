@@ -31,6 +31,7 @@ def arguments():
     parser.add_argument("--keep", action="store_true", help="keep homes and logs")
     parser.add_argument("--list", action="store_true", help="list the scenarios")
     parser.add_argument("--case", metavar="KIND:WAY", default=None, help="of the scenario `damage`, only this case")
+    parser.add_argument("--strict", action="store_true", help="damage must be told of, also where that is not promised")
     parser.add_argument("--break", dest="broken", metavar="NAME", default=None, help=argparse.SUPPRESS)
     return parser.parse_args()
 
