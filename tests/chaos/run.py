@@ -6,7 +6,6 @@ See docs/contributing/chaos.md.
 import argparse
 import json
 import os
-import shutil
 import sys
 import time
 import traceback
@@ -44,6 +43,14 @@ def program(named):
     return path
 
 
+def skipped(name, why):
+    """Adds to the list with which `scripts/test` ends."""
+    listed = os.environ.get("CHITIN_TEST_SKIPPED")
+    if listed:
+        with open(listed, "a", encoding="utf-8") as file:
+            file.write(f"{' '.join(str(why).split())}\ttests/chaos: {name}\n")
+
+
 def run(name, options, seed, seconds):
     """Runs a scenario, as often as its time allows, and returns its line of the report."""
     scenario = SCENARIOS[name]
@@ -63,6 +70,7 @@ def run(name, options, seed, seconds):
                     line.setdefault("notes", {}).update(noted)
         except Skipped as error:
             line["skipped"] = str(error)
+            skipped(name, error)
             break
         except Exception:  # pylint: disable=broad-except
             # A fault of the suite is no success of the product.

@@ -35,10 +35,12 @@ class Server:
         # Put before the command, such as `setpriv …`.
         self.prefix = []
         self.prepare = None
+        # The names of these zones have the sign of what must be added to get to UTC.
+        self.zone = f"Etc/GMT{time.gmtime().tm_hour - 12:+d}"
 
     def environment(self):
-        """Nothing of the outer one."""
-        return {"HOME": self.directory, "CHITIN_HOME": self.home, "CHITIN_WORKSPACE": self.workspace, "PATH": os.environ["PATH"],
+        """Nothing of the outer one. It is noon, because sessions are reset at four in the morning."""
+        return {"TZ": self.zone, "HOME": self.directory, "CHITIN_HOME": self.home, "CHITIN_WORKSPACE": self.workspace, "PATH": os.environ["PATH"],
                 "RUST_BACKTRACE": "1", MARK: self.mark}
 
     def start(self, *more):
