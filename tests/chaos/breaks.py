@@ -7,6 +7,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,6 +121,8 @@ def forgotten_keys(world):
 
 def unsynced(world):
     """`fdatasync` and `fsync` say that all is well and do nothing, and the power is cut."""
+    if not shutil.which("strace"):
+        raise Skipped("strace")
     world.server.prefix = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync", "-e", "inject=fdatasync,fsync:retval=0"]
     assert world.start()
     with Load(world, sessions=3):
