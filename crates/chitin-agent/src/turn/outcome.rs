@@ -62,6 +62,8 @@ impl TurnError {
                 | ModelError::Upstream { .. }
                 | ModelError::Unreachable { .. }
                 | ModelError::TimedOut { .. }
+                // Such as the page of a proxy in front of it.
+                | ModelError::Malformed { .. }
                 // A key or an account can be mended; the message is not to blame.
                 | ModelError::Unauthorized { .. } => Fault::Model,
                 ModelError::Rejected { status, .. } => match status {
@@ -69,7 +71,6 @@ impl TurnError {
                     _ => Fault::Own,
                 },
                 ModelError::TooLong { .. }
-                | ModelError::Malformed { .. }
                 | ModelError::Unscripted(_)
                 | ModelError::Unbuildable(_)
                 | ModelError::Cancelled => Fault::Own,

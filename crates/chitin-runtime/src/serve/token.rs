@@ -14,6 +14,9 @@ pub const TOKEN_FILE: &str = "server-token";
 /// No honest token is longer.
 const LONGEST: u64 = 4096;
 
+/// A shorter one is refused by the server, which a restart learns here.
+const SHORTEST: usize = 16;
+
 /// A token, and where it comes from.
 pub struct Token {
     /// The token itself.
@@ -70,14 +73,20 @@ fn read(path: &Path) -> Result<Option<SecretString>, RuntimeError> {
             return Err(failed(what).caused_by(error));
         }
     };
-    let text = String::from_utf8_lossy(&bytes);
-    let token = text.trim();
-    // What a file that was never written to the end holds after a power cut is no token that somebody chose.
-    if token.chars().all(|c| c.is_whitespace() || c == '\0') {
-        return Err(failed(format!("`{}` contains no token.", path.display()))
-            .hint("delete the file to create a new token"));
-    }
-    Ok(Some(token.to_owned().into()))
+    // What a damaged file holds, such as one that was never written to the end when the power was cut, is no token that somebody chose: a
+    // part of one is guessed more easily, and no client can send zeros.
+    let token = str::from_utf8(&bytes).unwrap_or_default().trim();
+    let problem = match token {
+        "" => "contains no token",
+        _ if token.chars().all(|c| c == '\0') => "contains no token",
+        _ if token.chars().any(char::is_control) => {
+            "contains no token, but characters that nobody can send"
+        }
+        _ if token.chars().count() < SHORTEST => "contains a token of fewer than 16 characters",
+        _ => return Ok(Some(token.to_owned().into())),
+    };
+    Err(failed(format!("`{}` {problem}.", path.display()))
+        .hint("delete the file to create a new token"))
 }
 
 /// Makes a token and keeps it, readable by the owner alone.

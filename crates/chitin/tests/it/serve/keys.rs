@@ -138,3 +138,64 @@ fn whoever_waits_in_an_outage_is_told_and_can_ask_later_by_key() {
         "four failed, two were answered"
     );
 }
+
+#[test]
+fn a_model_that_talks_garbage_for_a_while_delays_a_message_and_does_not_end_it() {
+    let garbage = |fault: &str| json!({"fault": fault, "text": "Lost.", "times": 1});
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[
+            garbage("malformed"),
+            garbage("html"),
+            json!({"text": "Heard.", "times": 0}),
+        ],
+    );
+    let serving = Serving::start(&talk, &[]);
+    let mut answer = Value::Null;
+    serving.wait_until("it is answered", |serving| {
+        let (status, said) = send(serving, "patient", &json!({"text": "Hi.", "wait": true}));
+        assert!(matches!(status, 200 | 202), "{said}");
+        answer = said;
+        status == 200
+    });
+    assert_eq!(answer["text"], "Heard.", "{answer}");
+}
+
+#[test]
+fn a_message_does_not_fail_with_an_impatient_one_that_waited_before_it() {
+    let down = json!({"when": "Hasty.", "error": {"status": 402, "message": "no credit"}, "times": 1});
+    let begin = json!({"when": "Begin.", "text": "Begun.", "delayMs": 600});
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[begin, down, json!({"text": "Heard.", "times": 0})],
+    );
+    let serving = Serving::start(&talk, &[]);
+    let taken = |key: &str, body: Value| assert_eq!(send(&serving, key, &body).0, 202);
+    taken("begin", json!({"text": "Begin."}));
+    taken("hasty", json!({"text": "Hasty.", "queue": "collect", "retrySeconds": 0}));
+    taken("patient", json!({"text": "Patient.", "queue": "collect"}));
+    for (key, text, status) in [("hasty", "Hasty.", "failed"), ("patient", "Patient.", "ok")] {
+        let (_, ended) = send(&serving, key, &json!({"text": text, "wait": true}));
+        assert_eq!(ended["status"], status, "{ended}");
+    }
+}
+
+#[test]
+fn a_token_that_is_damaged_is_refused_at_the_start() {
+    let talk = Talk::new(Format::Anthropic, &[]);
+    assert_eq!(Serving::start(&talk, &[]).end(), Some(0));
+    let file = talk.env.home().join(".chitin/server-token");
+    let token = std::fs::read(&file).unwrap();
+    for damaged in [
+        [&[0; 16], &token[16..]].concat(),
+        [&token[..40], &[0xff, 0xfe, 7]].concat(),
+        token[..15].to_vec(),
+    ] {
+        std::fs::write(&file, &damaged).unwrap();
+        let mut command = crate::process::command(&talk.env, &["serve", "--check"]);
+        let output = command.arg(talk.env.workspace()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{damaged:?}: {said}");
+        assert!(said.contains("server-token"), "{said}");
+    }
+}
