@@ -6,6 +6,7 @@
 pub mod case;
 pub mod exceptions;
 mod families;
+mod homes;
 pub mod report;
 pub mod stage;
 pub mod tree;
@@ -65,6 +66,15 @@ pub fn run(directories: &[PathBuf]) -> anyhow::Result<Report> {
                 }
             }
             report.add(&case, &worst, failures, &exceptions);
+        }
+        for home in homes::find(directory)? {
+            for (case, outcome) in homes::run(&home)? {
+                let failures = match &outcome {
+                    Outcome::Failed(difference) => vec![(case.id.clone(), difference.clone())],
+                    Outcome::Passed | Outcome::NotYet => Vec::new(),
+                };
+                report.add(&case, &outcome, failures, &exceptions);
+            }
         }
     }
     Ok(report)

@@ -18,6 +18,7 @@ fn every_case_of_what_is_built_holds() {
     let least = [
         ("bridge", 86),
         ("canonical", 198),
+        ("home", 107),
         ("runtime", 171),
         ("skills-memory", 158),
         ("workspace", 228),
