@@ -274,11 +274,20 @@ impl ServeHost {
         lock(&self.stores).get(agent_id)?.upgrade()
     }
 
-    /// Lets go of agents that rest: their models, tools, memory, MCP servers and open files. A message brings them back.
+    /// Lets go of agents that rest: their models, tools, memory, MCP servers and open files. A message brings them back. Session
+    /// indexes that rest say everything afterwards.
     pub fn let_go(&self) {
         let gone = self.locked().let_go(&self.limits);
         drop(gone);
         lock(&self.stores).retain(|_, store| store.strong_count() > 0);
+        let stores: Vec<_> = lock(&self.stores)
+            .values()
+            .filter_map(Weak::upgrade)
+            .collect();
+        for store in stores {
+            // It is tried again next time; nothing waits for it.
+            let _ = store.fold_index_at_rest();
+        }
     }
 
     /// Lets go of agents that rest, again and again, as long as the host is there. A runtime must be running.
