@@ -216,7 +216,6 @@ impl BranchMeasure for HistoryMeasure<'_> {
             return Passed::Held;
         }
         let counts = self.reach.limits_turns
-            && !self.has.compaction
             && match self.reach.rules.turn_limit {
                 TurnLimit::Exact => false,
                 TurnLimit::Batches => becomes_users(entry),

@@ -25,9 +25,12 @@ pub fn read_origins(
     store: &dyn SessionStore,
     session_key: &str,
 ) -> Result<Vec<Origin>, StoreError> {
-    let mut measure = Each(Vec::new(), |found, entry| {
-        add_origins(found, &origins_of([entry]));
-    });
+    let mut measure = Each(
+        Vec::new(),
+        |found: &mut Vec<Origin>, entry: &TranscriptEntry| {
+            add_origins(found, &origins_of([entry]));
+        },
+    );
     let branch = store.read_measured(session_key, &mut measure)?;
     let mut found = origins_of(&branch.entries);
     add_origins(&mut found, &measure.0);
@@ -37,7 +40,7 @@ pub fn read_origins(
 /// Tells whether a session holds the marker of a turn with the full context. See [`is_marked`].
 pub fn read_marker(store: &dyn SessionStore, session_key: &str) -> Result<bool, StoreError> {
     // The newest record that decides it decides it for those before.
-    let mut measure = Each(None, |known: &mut Option<bool>, entry| {
+    let mut measure = Each(None, |known: &mut Option<bool>, entry: &TranscriptEntry| {
         let decides = matches!(
             &entry.body,
             EntryBody::Compaction(_) | EntryBody::Custom { .. }

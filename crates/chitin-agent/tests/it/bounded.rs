@@ -161,7 +161,7 @@ fn entries_of(branch: &Branch) -> Vec<TranscriptEntry> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
     fn a_session_read_from_its_end_gives_what_the_whole_of_it_gives(
