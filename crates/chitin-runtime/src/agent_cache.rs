@@ -280,14 +280,23 @@ impl ServeHost {
         let gone = self.locked().let_go(&self.limits);
         drop(gone);
         lock(&self.stores).retain(|_, store| store.strong_count() > 0);
-        let stores: Vec<_> = lock(&self.stores)
-            .values()
-            .filter_map(Weak::upgrade)
-            .collect();
-        for store in stores {
+        for store in self.used_stores() {
             // It is tried again next time; nothing waits for it.
             let _ = store.fold_index_at_rest();
         }
+    }
+
+    /// Lets the session indexes say everything, because the process is about to end.
+    pub fn close(&self) {
+        for store in self.used_stores() {
+            // The changes are on the disk in any case.
+            let _ = store.settle_index();
+        }
+    }
+
+    fn used_stores(&self) -> Vec<Arc<FileStore>> {
+        let stores = lock(&self.stores);
+        stores.values().filter_map(Weak::upgrade).collect()
     }
 
     /// Lets go of agents that rest, again and again, as long as the host is there. A runtime must be running.

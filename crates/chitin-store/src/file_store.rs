@@ -92,6 +92,11 @@ impl FileStore {
         self.ledger.fold()
     }
 
+    /// The same, if this process has put any there. It happens by itself when the store is dropped.
+    pub fn settle_index(&self) -> Result<(), StoreError> {
+        self.ledger.fold_if_owed()
+    }
+
     /// The same, if the last change was seconds ago or the first one minutes. To be called now and then by who stays.
     pub fn fold_index_at_rest(&self) -> Result<(), StoreError> {
         self.ledger.fold_if_at_rest()

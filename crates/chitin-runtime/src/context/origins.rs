@@ -11,7 +11,6 @@ use chitin_agent::source::RecalledPath;
 use chitin_agent::turn::read_origins;
 use chitin_config::ChitinSettings;
 use chitin_protocol::origin::{ContextOrigins, Origin, TakenAway, UntrustedText, add_origins};
-use chitin_store::SessionStore;
 use chitin_tools::policy::normalize_name;
 use chitin_tools::rights::{GuestRights, Rights};
 use chitin_tools::untrusted::{Untrusted, UntrustedRules};

@@ -210,6 +210,15 @@ impl IndexFile {
         self.fold_locked(&directory, &lock)
     }
 
+    /// The same, if this process wrote any.
+    pub(crate) fn fold_if_owed(&self) -> Result<(), StoreError> {
+        let owed = *self.owed.lock().unwrap_or_else(PoisonError::into_inner);
+        match owed {
+            Some(_) => self.fold(),
+            None => Ok(()),
+        }
+    }
+
     /// The same, if they rest or wait for too long.
     pub(crate) fn fold_if_at_rest(&self) -> Result<(), StoreError> {
         let owed = *self.owed.lock().unwrap_or_else(PoisonError::into_inner);
