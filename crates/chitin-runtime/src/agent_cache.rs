@@ -274,11 +274,29 @@ impl ServeHost {
         lock(&self.stores).get(agent_id)?.upgrade()
     }
 
-    /// Lets go of agents that rest: their models, tools, memory, MCP servers and open files. A message brings them back.
+    /// Lets go of agents that rest: their models, tools, memory, MCP servers and open files. A message brings them back. Session
+    /// indexes that rest say everything afterwards.
     pub fn let_go(&self) {
         let gone = self.locked().let_go(&self.limits);
         drop(gone);
         lock(&self.stores).retain(|_, store| store.strong_count() > 0);
+        for store in self.used_stores() {
+            // It is tried again next time; nothing waits for it.
+            let _ = store.fold_index_at_rest();
+        }
+    }
+
+    /// Lets the session indexes say everything, because the process is about to end.
+    pub fn close(&self) {
+        for store in self.used_stores() {
+            // The changes are on the disk in any case.
+            let _ = store.settle_index();
+        }
+    }
+
+    fn used_stores(&self) -> Vec<Arc<FileStore>> {
+        let stores = lock(&self.stores);
+        stores.values().filter_map(Weak::upgrade).collect()
     }
 
     /// Lets go of agents that rest, again and again, as long as the host is there. A runtime must be running.

@@ -181,8 +181,8 @@ fn gateway(factory: &AgentFactory, request: &ConversationRequest) -> Result<Gate
 
 /// Returns the session of this agent that was used last.
 fn last_used(factory: &AgentFactory) -> Result<Option<String>, RuntimeError> {
-    let sessions = factory.store.list().map_err(|error| {
+    let page = factory.store.page(None, 1).map_err(|error| {
         RuntimeError::new(ErrorKind::User, "Could not read the sessions.").caused_by(error)
     })?;
-    Ok(sessions.into_iter().next().map(|(key, _)| key))
+    Ok(page.sessions.into_iter().next().map(|(key, _)| key))
 }

@@ -353,8 +353,8 @@ fn began_here(setup: &Setup, state: &Path) -> usize {
         return 0;
     }
     let store = store(state, &main, setup);
-    let sessions = store.list().unwrap_or_default();
-    let looked_at = sessions.iter().take(MOST_LOOKED_AT);
+    let page = store.page(None, MOST_LOOKED_AT).unwrap_or_default();
+    let looked_at = page.sessions.iter();
     looked_at
         .filter(|(key, _)| began_in(&store, key, setup))
         .count()
@@ -374,7 +374,7 @@ fn store(state: &Path, agent: &AgentId, setup: &Setup) -> FileStore {
 fn has_sessions(state: &Path, agent: &AgentId, setup: &Setup) -> bool {
     let store = store(state, agent, setup);
     // Most directories have none: then there is no index to read.
-    Root::open(store.directory()).is_ok() && store.list().is_ok_and(|list| !list.is_empty())
+    Root::open(store.directory()).is_ok() && store.page(None, 1).is_ok_and(|page| page.total > 0)
 }
 
 fn file_of(birth: DirectoryBirth) -> PathBuf {

@@ -7,8 +7,8 @@ use chitin_config::home;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::nearest::nearest;
 use chitin_store::{
-    BranchReach, FileStore, OpenClawSessions, RandomIds, SessionEntry, SessionStore, StoreError,
-    TranscriptInspection,
+    BranchReach, FileStore, OpenClawSessions, RandomIds, SessionCursor, SessionEntry, SessionPage,
+    SessionStore, StoreError, TranscriptInspection,
 };
 use std::collections::HashMap;
 use std::io::Write;
@@ -115,6 +115,29 @@ impl AgentSessions {
             SessionFiles::OpenClaw { reader, .. } => reader.list(self.agent.as_str()),
         };
         Ok(listed?)
+    }
+
+    /// Returns some of the sessions, the most recently used first: those after a place, or the first of all.
+    pub fn page(
+        &self,
+        after: Option<&SessionCursor>,
+        limit: usize,
+    ) -> Result<SessionPage, RuntimeError> {
+        match &self.files {
+            SessionFiles::Own { store, .. } => Ok(store.page(after, limit)?),
+            SessionFiles::OpenClaw { .. } => Ok(SessionPage::of(self.list()?, after, limit)),
+        }
+    }
+
+    /// Returns the file of a transcript by its name.
+    pub fn transcript(&self, name: &str) -> Result<Option<TranscriptFile>, RuntimeError> {
+        let (SessionFiles::Own { reader, .. } | SessionFiles::OpenClaw { reader, .. }) =
+            &self.files;
+        let found = reader.transcript(self.agent.as_str(), name)?;
+        Ok(found.map(|file| TranscriptFile {
+            path: file.path,
+            bytes: file.bytes,
+        }))
     }
 
     /// Returns the files of transcripts by name.

@@ -227,7 +227,7 @@ async fn by_operation(
         Endpoint::Events => api::events(&shared, &query),
         Endpoint::Socket => socket::upgrade(shared, caller, request),
         Endpoint::Sessions => api::sessions(&shared, &query).await,
-        Endpoint::Tree => api::tree(&shared).await,
+        Endpoint::Tree => api::tree(&shared, &query).await,
         Endpoint::Session => api::session(&shared, name, &query).await,
         Endpoint::Context => api::context(&shared, name).await,
         Endpoint::Turns => api::turns(&shared, &name).await,

@@ -252,9 +252,12 @@ operations! {
     Socket: Stream "/api/socket", Token, "socket", "Opens a WebSocket: messages in, events out.",
         replies {101: messages::<SocketCommand, SocketMessage<'static>>}, fails [426];
     Sessions: Get "/api/sessions", Token, "sessions", "Lists sessions, the most recently used first.",
-        query [optional("agent", "Only sessions of this agent."), count("limit", "The maximum number of sessions.")],
+        query [optional("agent", "Only sessions of this agent."), count("limit", "The maximum number of sessions; 100 if left out, 1,000 at most."),
+            optional("after", "Where the list goes on: `next` of the reply before.")],
         replies {200: json::<SessionList>}, fails [404];
-    Tree: Get "/api/tree", Token, "sessions", "Returns the tree of sessions and what each is doing.",
+    Tree: Get "/api/tree", Token, "sessions", "Returns the tree of sessions and what each is doing, the busy ones first.",
+        query [count("limit", "The maximum number of sessions besides the busy ones; 100 if left out, 2,000 at most."),
+            optional("after", "Where the list goes on: `next` of the reply before.")],
         replies {200: json::<SessionTree>};
     Session: Get "/api/sessions/{key}", Token, "session", "Returns a session with its last records.",
         query [count("limit", "The maximum number of records.")],

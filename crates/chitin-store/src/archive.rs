@@ -2,12 +2,12 @@
 
 use crate::begin;
 use crate::compat;
-use crate::disk::{Directory, Listed, Open};
+use crate::disk::{Directory, Open};
 use crate::file_store::{FileStore, MAX_ATTEMPTS};
 use crate::names;
 use crate::store::{LockMode, SessionEntry, StoreError, TranscriptRemoval};
 use serde::Serialize;
-use std::collections::HashSet;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// How long a session may still be open that is about to be closed.
@@ -115,10 +115,8 @@ impl FileStore {
         let (Some(directory), Some(index)) = (self.existing()?, self.ledger.read()?) else {
             return Ok(Vec::new());
         };
-        let claimed: HashSet<String> = index
-            .sessions()
-            .filter_map(|(_, entry)| entry.transcript_name())
-            .collect();
+        let claimed = index.transcripts()?;
+        drop(index);
         let mut archived: Vec<Archived> = directory
             .list(|name| reason(name).is_some() && !claimed.contains(name))?
             .into_iter()
@@ -136,6 +134,18 @@ impl FileStore {
         Ok(archived)
     }
 
+    /// Returns how many transcripts no session goes on with.
+    pub fn archived_count(&self) -> Result<usize, StoreError> {
+        let (Some(directory), Some(index)) = (self.existing()?, self.ledger.read()?) else {
+            return Ok(0);
+        };
+        let claimed = index.transcripts()?;
+        drop(index);
+        let names = directory.names()?.into_iter();
+        let names = names.filter(|name| reason(name).is_some() && !claimed.contains(name));
+        Ok(names.count())
+    }
+
     /// Takes away sessions and archived transcripts, the oldest first. Never one that a process has open, never one that is
     /// to be kept.
     pub fn prune(&self, prune: &Prune<'_>) -> Result<PruneReport, StoreError> {
@@ -143,6 +153,8 @@ impl FileStore {
         let Some(directory) = self.existing()? else {
             return Ok(report);
         };
+        // What is claimed later is seen when it is taken away.
+        let state = self.ledger.read()?.map_or(0, |index| index.claims());
         let mut all = self.candidates(&directory)?;
         all.sort_by(|a, b| (a.updated_at, &a.name).cmp(&(b.updated_at, &b.name)));
         let mut count = all.len();
@@ -157,7 +169,7 @@ impl FileStore {
             if !is_due || is_kept(&one, prune.keep) {
                 continue;
             }
-            if self.take_away(&directory, &one, prune.mode)? {
+            if self.take_away(&directory, &one, state, prune.mode)? {
                 count -= 1;
                 bytes -= one.bytes;
                 report.gone.push(one);
@@ -175,21 +187,23 @@ impl FileStore {
         let Some(index) = self.ledger.read()? else {
             return Ok(all);
         };
-        for (key, entry) in index.sessions() {
-            let Some(name) = entry.transcript_name() else {
-                continue;
-            };
-            let listed: Option<Listed> = directory.listed(&name)?;
-            all.push(ArchivedTranscript {
-                bytes: listed.as_ref().map_or(0, |listed| listed.bytes),
-                updated_at: entry
-                    .updated_at
-                    .max(listed.map_or(0, |listed| listed.modified_ms)),
+        index.each(|key, entry| {
+            all.extend(entry.transcript_name().map(|name| ArchivedTranscript {
+                bytes: 0,
+                updated_at: entry.updated_at,
                 kind: PrunedKind::Session {
                     key: key.to_owned(),
                 },
                 name,
-            });
+            }));
+            ControlFlow::Continue(())
+        })?;
+        drop(index);
+        for one in &mut all {
+            if let Some(listed) = directory.listed(&one.name)? {
+                one.bytes = listed.bytes;
+                one.updated_at = one.updated_at.max(listed.modified_ms);
+            }
         }
         all.extend(self.archive()?.into_iter().map(|one| ArchivedTranscript {
             name: one.name,
@@ -205,6 +219,7 @@ impl FileStore {
         &self,
         directory: &Directory,
         one: &ArchivedTranscript,
+        state: u64,
         mode: PruneMode,
     ) -> Result<bool, StoreError> {
         let file = directory.file(&one.name, Open::Append)?;
@@ -219,20 +234,16 @@ impl FileStore {
         let is_free = self.ledger.change(
             |turn| match &one.kind {
                 PrunedKind::Session { key } => {
-                    let entry = turn.index().get(key);
-                    let is_it =
-                        entry.and_then(SessionEntry::transcript_name).as_ref() == Some(&one.name);
+                    let entry = turn.get(key)?;
+                    let name = entry.as_ref().and_then(SessionEntry::transcript_name);
+                    let is_it = name.as_ref() == Some(&one.name);
                     // The index first: what it does not name any more is merely unclaimed if the process ends here.
                     if is_it {
                         turn.remove(key);
                     }
                     Ok(is_it)
                 }
-                PrunedKind::Archived => {
-                    let mut sessions = turn.index().sessions();
-                    Ok(!sessions
-                        .any(|(_, entry)| entry.transcript_name().as_ref() == Some(&one.name)))
-                }
+                PrunedKind::Archived => Ok(!turn.claims_since(state, &one.name)?),
             },
             |_| Ok(()),
         )?;
@@ -257,8 +268,9 @@ impl FileStore {
         };
         for _ in 0..MAX_ATTEMPTS {
             let index = self.ledger.read()?.ok_or_else(unknown)?;
+            let name = index.get(key)?.ok_or_else(unknown)?.transcript_name();
+            drop(index);
             let directory = self.existing()?.ok_or_else(unknown)?;
-            let name = index.get(key).ok_or_else(unknown)?.transcript_name();
             let file = match &name {
                 // What can be no transcript of ours stays where it is.
                 Some(name) => match directory.file(name, Open::Append) {
@@ -274,7 +286,7 @@ impl FileStore {
             }
             let is_it = self.ledger.change(
                 |turn| {
-                    let entry = turn.index().get(key).ok_or_else(unknown)?;
+                    let entry = turn.get(key)?.ok_or_else(unknown)?;
                     let is_it = entry.transcript_name() == name;
                     if is_it {
                         turn.remove(key);

@@ -49,8 +49,9 @@ impl FileStore {
         let result = self.ledger.change(
             |turn| {
                 turn.take_notes(notes);
-                let old = turn.index().get(key);
-                if old.and_then(SessionEntry::transcript_name).as_deref() != found {
+                let old = turn.get(key)?;
+                let name = old.as_ref().and_then(SessionEntry::transcript_name);
+                if name.as_deref() != found {
                     return Ok(None);
                 }
                 match found {
@@ -65,7 +66,7 @@ impl FileStore {
                 }
                 let (fresh, length) = self.new_transcript(directory, key, begin)?;
                 made = Some(names::of_id(&fresh.stem));
-                let placed = place(turn, directory, key, &fresh, begin);
+                let placed = place(turn, directory, key, &fresh, begin)?;
                 Ok(Some(Began {
                     fresh,
                     length,
@@ -172,9 +173,9 @@ pub(crate) fn place(
     key: &str,
     fresh: &Fresh,
     begin: &Begin<'_>,
-) -> Placed {
+) -> Result<Placed, StoreError> {
     let name = names::of_id(&fresh.stem);
-    let old = turn.index().get(key).cloned();
+    let old = turn.get(key)?;
     let old_name = old.as_ref().and_then(SessionEntry::transcript_name);
     let entry = SessionEntry {
         session_id: fresh.header.id.clone(),
@@ -182,12 +183,12 @@ pub(crate) fn place(
         updated_at: begin.now_ms,
         ..old.unwrap_or_default().carried_over()
     };
-    turn.set(key, &entry);
+    turn.set(key, &entry)?;
     turn.note_key(key, &fresh.stem);
-    Placed {
+    Ok(Placed {
         entry,
         old: old_name.filter(|old| *old != name),
-    }
+    })
 }
 
 impl Placed {

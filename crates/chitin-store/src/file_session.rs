@@ -167,12 +167,12 @@ impl OpenSession for FileSession {
         self.entry = self.ledger.change(
             |turn| {
                 turn.take_notes(notes);
-                let mut entry = turn.index().get(key).unwrap_or(own).clone();
+                let mut entry = turn.get(key)?.unwrap_or_else(|| own.clone());
                 change(&mut entry);
                 // Which transcript the session has is not for callers to change: it is the one that is open.
                 entry.session_id.clone_from(&own.session_id);
                 entry.session_file.clone_from(&own.session_file);
-                turn.set(key, &entry);
+                turn.set(key, &entry)?;
                 Ok(entry)
             },
             |_| Ok(()),

@@ -4,11 +4,12 @@ use crate::compat;
 use crate::disk::{self, Directory, File, Open, damaged};
 use crate::file_session::FileSession;
 use crate::ids::Ids;
-use crate::index::{Index, IndexFile};
+use crate::index::IndexFile;
+use crate::measure::BranchMeasure;
 use crate::read::{self, BranchReach, TranscriptInspection};
 use crate::store::{
-    Begin, Branch, LockMode, OpenSession, SessionEntry, SessionStore, StoreError, StoreNote,
-    TranscriptRemoval,
+    Begin, Branch, LockMode, OpenSession, SessionCursor, SessionEntry, SessionPage, SessionStore,
+    StoreError, StoreNote, TranscriptRemoval,
 };
 use chitin_contract::TranscriptRules;
 use chitin_protocol::agent_id::AgentId;
@@ -79,6 +80,28 @@ impl FileStore {
         self.ledger.writes()
     }
 
+    /// Changes an index of at least so many bytes by lines beside it, instead of writing it again each time.
+    #[must_use]
+    pub fn with_changes_beside_from(self, bytes: u64) -> Self {
+        self.ledger.change_by_lines_from(bytes);
+        self
+    }
+
+    /// Puts what lies beside the index into it. It happens by itself when many changes have come and when the store is dropped.
+    pub fn fold_index(&self) -> Result<(), StoreError> {
+        self.ledger.fold()
+    }
+
+    /// The same, if this process has put any there. It happens by itself when the store is dropped.
+    pub fn settle_index(&self) -> Result<(), StoreError> {
+        self.ledger.fold_if_owed()
+    }
+
+    /// The same, if the last change was seconds ago or the first one minutes. To be called now and then by who stays.
+    pub fn fold_index_at_rest(&self) -> Result<(), StoreError> {
+        self.ledger.fold_if_at_rest()
+    }
+
     /// Reads a session without opening it for writing, and says what is not as it should be.
     pub fn inspect(
         &self,
@@ -104,8 +127,9 @@ impl FileStore {
         };
         let index = self.ledger.read()?.ok_or_else(unknown)?;
         let directory = self.existing()?.ok_or_else(unknown)?;
-        let entry = index.get(key).ok_or_else(unknown)?;
-        let name = transcript_name(&directory, entry)?;
+        let entry = index.get(key)?.ok_or_else(unknown)?;
+        drop(index);
+        let name = transcript_name(&directory, &entry)?;
         let file = directory.file(&name, Open::Read)?.ok_or_else(unknown)?;
         Ok((directory, file))
     }
@@ -114,10 +138,10 @@ impl FileStore {
     fn opened(
         &self,
         directory: &Directory,
-        key: &str,
-        entry: SessionEntry,
+        (key, entry): (&str, SessionEntry),
         file: File,
         mut notes: Vec<StoreNote>,
+        measure: Option<&mut dyn BranchMeasure>,
     ) -> Result<Box<dyn OpenSession>, StoreError> {
         let (header, begin) = read::header(&file)?;
         let length = file.len()?;
@@ -125,7 +149,10 @@ impl FileStore {
         if end < length {
             notes.push(set_aside_end(directory, &file, end, length)?);
         }
-        let (branch, mut found) = read::branch(&file, begin, end, self.reach)?;
+        let (branch, mut found) = match measure {
+            Some(measure) => read::measured_branch(&file, begin, end, measure)?,
+            None => read::branch(&file, begin, end, self.reach)?,
+        };
         notes.append(&mut found);
         Ok(Box::new(FileSession::new(
             Arc::clone(&self.ledger),
@@ -223,7 +250,8 @@ pub(crate) fn check_key(key: &str) -> Result<(), StoreError> {
 
 /// What a process found before it waited for a lock.
 struct Found {
-    index: Arc<Index>,
+    /// The state of the index.
+    state: u64,
     entry: SessionEntry,
     name: String,
 }
@@ -234,12 +262,15 @@ impl FileStore {
         let Ok(index) = self.ledger.read_file(directory)? else {
             return Ok(None);
         };
-        let Some(entry) = index.get(key).cloned() else {
+        let state = index.version();
+        let Some(entry) = index.get(key)? else {
             return Ok(None);
         };
-        Ok(entry
-            .transcript_name()
-            .map(|name| Found { index, entry, name }))
+        Ok(entry.transcript_name().map(|name| Found {
+            state,
+            entry: (*entry).clone(),
+            name,
+        }))
     }
 
     /// Tells whether a session still has the transcript that was found.
@@ -252,37 +283,22 @@ impl FileStore {
         let Ok(index) = self.ledger.read_file(directory)? else {
             return Ok(false);
         };
-        Ok(Arc::ptr_eq(&index, &found.index)
-            || index
-                .get(key)
-                .and_then(SessionEntry::transcript_name)
-                .is_some_and(|name| name == found.name))
+        if index.version() == found.state {
+            return Ok(true);
+        }
+        let entry = index.get(key)?;
+        let name = entry.and_then(|entry| entry.transcript_name());
+        Ok(name.as_ref() == Some(&found.name))
     }
 }
 
-impl SessionStore for FileStore {
-    fn find(&self, session_key: &str) -> Result<Option<SessionEntry>, StoreError> {
-        let index = self.ledger.read()?;
-        Ok(index.and_then(|index| index.get(session_key).cloned()))
-    }
-
-    fn list(&self) -> Result<Vec<(String, SessionEntry)>, StoreError> {
-        let Some(index) = self.ledger.read()? else {
-            return Ok(Vec::new());
-        };
-        let mut sessions: Vec<_> = index
-            .sessions()
-            .map(|(key, entry)| (key.to_owned(), entry.clone()))
-            .collect();
-        sessions.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.updated_at));
-        Ok(sessions)
-    }
-
-    fn open(
+impl FileStore {
+    fn open_as_far(
         &self,
         session_key: &str,
         begin: &Begin<'_>,
         lock: LockMode,
+        mut measure: Option<&mut dyn BranchMeasure>,
     ) -> Result<Box<dyn OpenSession>, StoreError> {
         check_key(session_key)?;
         let mut notes = Vec::new();
@@ -312,7 +328,14 @@ impl SessionStore for FileStore {
             }
             match file {
                 Some(file) if !begin.new_session => {
-                    return self.opened(&directory, session_key, found.entry, file, notes);
+                    let measure = measure.take();
+                    return self.opened(
+                        &directory,
+                        (session_key, found.entry),
+                        file,
+                        notes,
+                        measure,
+                    );
                 }
                 // If there is a file, its lock is held until the new one is in place.
                 _held => {
@@ -329,9 +352,74 @@ impl SessionStore for FileStore {
             key: session_key.to_owned(),
         })
     }
+}
+
+impl SessionStore for FileStore {
+    fn find(&self, session_key: &str) -> Result<Option<SessionEntry>, StoreError> {
+        let Some(index) = self.ledger.read()? else {
+            return Ok(None);
+        };
+        let entry = index.get(session_key)?;
+        Ok(entry.map(|entry| (*entry).clone()))
+    }
+
+    fn list(&self) -> Result<Vec<(String, SessionEntry)>, StoreError> {
+        let Some(index) = self.ledger.read()? else {
+            return Ok(Vec::new());
+        };
+        index.list()
+    }
+
+    fn page(&self, after: Option<&SessionCursor>, limit: usize) -> Result<SessionPage, StoreError> {
+        match self.ledger.read()? {
+            Some(index) => index.page(after, limit),
+            None => Ok(SessionPage::default()),
+        }
+    }
+
+    fn open(
+        &self,
+        session_key: &str,
+        begin: &Begin<'_>,
+        lock: LockMode,
+    ) -> Result<Box<dyn OpenSession>, StoreError> {
+        self.open_as_far(session_key, begin, lock, None)
+    }
+
+    fn open_measured(
+        &self,
+        session_key: &str,
+        begin: &Begin<'_>,
+        lock: LockMode,
+        measure: &mut dyn BranchMeasure,
+    ) -> Result<Box<dyn OpenSession>, StoreError> {
+        self.open_as_far(session_key, begin, lock, Some(measure))
+    }
 
     fn read(&self, session_key: &str) -> Result<Branch, StoreError> {
         self.inspect(session_key, self.reach)
+            .map(|inspection| inspection.branch)
+    }
+
+    fn read_measured(
+        &self,
+        session_key: &str,
+        measure: &mut dyn BranchMeasure,
+    ) -> Result<Branch, StoreError> {
+        let (_, file) = self.transcript_of(session_key)?;
+        let (_, begin) = read::header(&file)?;
+        let end = read::good_end(&file, begin, file.len()?)?;
+        read::measured_branch(&file, begin, end, measure).map(|(branch, _)| branch)
+    }
+
+    fn read_last(
+        &self,
+        session_key: &str,
+        records: usize,
+        bytes: u64,
+    ) -> Result<Branch, StoreError> {
+        let reach = BranchReach::Bounded { bytes, records };
+        self.inspect(session_key, reach)
             .map(|inspection| inspection.branch)
     }
 
@@ -355,13 +443,12 @@ impl SessionStore for FileStore {
         self.find(session_key)?.ok_or_else(unknown)?;
         self.ledger.change(
             |turn| {
-                let old = turn.index().get(session_key).ok_or_else(unknown)?;
+                let old = turn.get(session_key)?.ok_or_else(unknown)?;
                 let mut entry = old.clone();
                 change(&mut entry);
                 entry.session_id.clone_from(&old.session_id);
                 entry.session_file.clone_from(&old.session_file);
-                turn.set(session_key, &entry);
-                Ok(())
+                turn.set(session_key, &entry)
             },
             |()| Ok(()),
         )

@@ -73,16 +73,16 @@ impl FileStore {
     ) -> Result<SessionEntry, StoreError> {
         self.ledger.change(
             |turn| {
-                if turn.index().get(key).is_some() {
+                if turn.get(key)?.is_some() {
                     return Err(StoreError::Exists {
                         key: key.to_owned(),
                     });
                 }
                 let entry = SessionEntry {
                     forked_from_parent: Some(true),
-                    ..begin::place(turn, directory, key, fresh, begin).entry
+                    ..begin::place(turn, directory, key, fresh, begin)?.entry
                 };
-                turn.set(key, &entry);
+                turn.set(key, &entry)?;
                 Ok(entry)
             },
             |_| Ok(()),

@@ -41,6 +41,7 @@ mod fork;
 mod ids;
 mod index;
 pub mod job_log;
+mod measure;
 mod names;
 pub mod openclaw;
 mod read;
@@ -59,10 +60,11 @@ pub use ids::{Ids, RandomIds};
 pub use job_log::{
     JobChange, JobLog, JobLogDamage, JobLogEvent, JobLogHealth, OpenItem, OutcomeLimits,
 };
+pub use measure::{BranchMeasure, Passed};
 pub use openclaw::OpenClawSessions;
 pub use read::{BranchReach, TranscriptInspection};
 pub use shape::{Run, SessionSpeaker, for_writing};
 pub use store::{
-    Begin, Branch, LockMode, NewEntry, OpenSession, PendingRecords, SessionEntry, SessionStore,
-    SessionTotals, StoreError, StoreNote, TranscriptRemoval,
+    Begin, Branch, LockMode, NewEntry, OpenSession, PendingRecords, SessionCursor, SessionEntry,
+    SessionPage, SessionStore, SessionTotals, StoreError, StoreNote, TranscriptRemoval,
 };

@@ -59,16 +59,11 @@ impl OpenClawSessions {
         let Some(directory) = self.sessions_of(agent)? else {
             return Ok(Vec::new());
         };
-        let index = match Index::read(&directory)? {
+        let index = match Index::read_foreign(&directory)? {
             Ok(index) => index,
             Err(NoIndex::Missing | NoIndex::Damaged) => return Ok(Vec::new()),
         };
-        let mut sessions: Vec<_> = index
-            .sessions()
-            .map(|(key, entry)| (key.to_owned(), entry.clone()))
-            .collect();
-        sessions.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.updated_at));
-        Ok(sessions)
+        index.list()
     }
 
     /// Returns an agent's transcripts, by name: also those of topics, and those that the index does not name.
@@ -86,6 +81,27 @@ impl OpenClawSessions {
                 updated_at: file.modified_ms,
             })
             .collect())
+    }
+
+    /// Returns one of an agent's transcripts by its name.
+    pub fn transcript(
+        &self,
+        agent: &str,
+        name: &str,
+    ) -> Result<Option<OpenClawTranscript>, StoreError> {
+        let Some(directory) = self
+            .sessions_of(agent)?
+            .filter(|_| names::is_transcript(name))
+        else {
+            return Ok(None);
+        };
+        let file = directory.listed(name)?;
+        Ok(file.map(|file| OpenClawTranscript {
+            path: directory.path_of(&file.name),
+            name: file.name,
+            bytes: file.bytes,
+            updated_at: file.modified_ms,
+        }))
     }
 
     /// Reads a session: by its key, or by the name of its transcript.
@@ -127,10 +143,9 @@ impl OpenClawSessions {
         let name = if names::is_transcript(session) {
             session.to_owned()
         } else {
-            Index::read(&directory)?
-                .ok()
-                .and_then(|index| index.get(session)?.transcript_name())
-                .ok_or_else(unknown)?
+            let index = Index::read_foreign(&directory)?.map_err(|_| unknown())?;
+            let entry = index.get(session)?.ok_or_else(unknown)?;
+            entry.transcript_name().ok_or_else(unknown)?
         };
         directory.file(&name, Open::Read)?.ok_or_else(unknown)
     }

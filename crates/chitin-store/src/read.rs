@@ -1,6 +1,7 @@
 //! Reads a transcript: its first line, and the active branch as far back as is needed.
 
 use crate::disk::{File, damaged};
+use crate::measure::{BranchMeasure, Passed};
 use crate::reverse::{MAX_LINE_BYTES, ReverseLines, ReversedLine};
 use crate::store::{Branch, StoreError, StoreNote};
 use chitin_protocol::transcript::{EntryBody, Header, TranscriptEntry, is_json};
@@ -110,6 +111,18 @@ pub(crate) fn branch(
     located_branch(file, begin, end, reach).map(|(branch, _, notes)| (branch, notes))
 }
 
+/// The same, and no more of it than a measure says.
+pub(crate) fn measured_branch(
+    file: &File,
+    begin: u64,
+    end: u64,
+    measure: &mut dyn BranchMeasure,
+) -> Result<(Branch, Vec<StoreNote>), StoreError> {
+    let reach = BranchReach::Needed;
+    let read = walk(file, begin, end, reach, Some(measure));
+    read.map(|(branch, _, notes)| (branch, notes))
+}
+
 /// Reads the active branch that ends at the last record before `end`, and says where each record is.
 pub(crate) fn located_branch(
     file: &File,
@@ -117,16 +130,29 @@ pub(crate) fn located_branch(
     end: u64,
     reach: BranchReach,
 ) -> Result<(Branch, Vec<Span>, Vec<StoreNote>), StoreError> {
+    walk(file, begin, end, reach, None)
+}
+
+fn walk(
+    file: &File,
+    begin: u64,
+    end: u64,
+    reach: BranchReach,
+    mut measure: Option<&mut dyn BranchMeasure>,
+) -> Result<(Branch, Vec<Span>, Vec<StoreNote>), StoreError> {
     // Which records were lost in a damaged line is known only once the whole file was looked through.
     let mut lost = Lost::Known(HashSet::new());
     loop {
         let mut walk = Walk::new(reach, &lost);
+        if let Some(measure) = again(&mut measure) {
+            measure.begin();
+        }
         let mut lines = ReverseLines::before(file, end)?;
         while let Some(line) = lines.next_line()? {
             if line.offset < begin || walk.is_beyond(end - line.offset) {
                 break;
             }
-            walk.take(line);
+            walk.take(line, again(&mut measure));
             if walk.is_done() {
                 break;
             }
@@ -138,6 +164,13 @@ pub(crate) fn located_branch(
             }
             Walked::Lost(id) => lost.add(id),
         }
+    }
+}
+
+fn again<'m>(measure: &'m mut Option<&mut dyn BranchMeasure>) -> Option<&'m mut dyn BranchMeasure> {
+    match measure {
+        Some(measure) => Some(&mut **measure),
+        None => None,
     }
 }
 
@@ -183,6 +216,13 @@ struct Walk<'a> {
     kept_from: Option<String>,
     saw_compaction: bool,
     stopped: bool,
+    /// Whether a measure said that it is enough: from then on records are only shown to it.
+    is_passing: bool,
+    has_passed: bool,
+    /// Which of them it held, the last one first.
+    older: Vec<TranscriptEntry>,
+    /// How many of them it counted.
+    counted: usize,
 }
 
 /// Which record comes next on the way.
@@ -213,6 +253,10 @@ impl<'a> Walk<'a> {
             kept_from: None,
             saw_compaction: false,
             stopped: false,
+            is_passing: false,
+            has_passed: false,
+            older: Vec::new(),
+            counted: 0,
         }
     }
 
@@ -232,7 +276,7 @@ impl<'a> Walk<'a> {
         self.stopped || matches!(self.next, Next::Root)
     }
 
-    fn take(&mut self, line: ReversedLine<'_>) {
+    fn take(&mut self, line: ReversedLine<'_>, measure: Option<&mut dyn BranchMeasure>) {
         let entry = match line.text.map(trim) {
             Some([]) => return,
             Some(text) => TranscriptEntry::from_line(text).map_err(|problem| problem.to_string()),
@@ -240,11 +284,11 @@ impl<'a> Walk<'a> {
         };
         match entry {
             Ok(entry) if self.is_next(&entry) => {
-                self.spans.push(Span {
+                let span = Span {
                     offset: line.offset,
                     bytes: line.bytes,
-                });
-                self.push(entry);
+                };
+                self.push(entry, span, measure);
             }
             Ok(_) => {}
             Err(reason) => {
@@ -272,7 +316,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn push(&mut self, entry: TranscriptEntry) {
+    fn push(
+        &mut self,
+        entry: TranscriptEntry,
+        span: Span,
+        measure: Option<&mut dyn BranchMeasure>,
+    ) {
         if let EntryBody::Compaction(compaction) = &entry.body
             && !self.saw_compaction
         {
@@ -286,11 +335,28 @@ impl<'a> Walk<'a> {
         self.passed_damage = false;
         let is_first_kept = self.kept_from.as_ref() == Some(&entry.id);
         self.stopped |= is_first_kept && self.reach != BranchReach::Whole;
-        self.entries.push(entry);
+        match measure {
+            Some(measure) if self.is_passing => {
+                self.has_passed = true;
+                match measure.pass(&entry) {
+                    Passed::LetGo => {}
+                    Passed::Counted => self.counted += 1,
+                    Passed::Held => self.older.push(entry),
+                }
+            }
+            measure => {
+                self.is_passing =
+                    measure.is_some_and(|measure| measure.is_enough(&entry, span.bytes));
+                // What a compaction kept is needed in any case: without it the summary says too little.
+                self.is_passing &= !self.saw_compaction;
+                self.spans.push(span);
+                self.entries.push(entry);
+            }
+        }
     }
 
     fn finish(mut self) -> Walked {
-        let mut has_older = false;
+        let mut has_older = self.has_passed;
         if let Next::Id(id) = &self.next {
             if self.stopped {
                 has_older = true;
@@ -302,9 +368,12 @@ impl<'a> Walk<'a> {
         }
         self.entries.reverse();
         self.spans.reverse();
+        self.older.reverse();
         let branch = Branch {
             entries: self.entries,
             has_older,
+            older: self.older,
+            counted: self.counted,
         };
         Walked::Done(branch, self.spans, self.notes)
     }

@@ -107,7 +107,7 @@ pub(crate) fn from_transcripts(directory: &Directory) -> Result<Index, StoreErro
             }),
             ..SessionEntry::default()
         };
-        index.set(&key, &entry);
+        index.insert(&key, &entry);
     }
     Ok(index)
 }

@@ -2,6 +2,7 @@
 
 pub use crate::entry::{SessionEntry, SessionTotals};
 
+use crate::measure::BranchMeasure;
 use crate::shape::Run;
 use chitin_protocol::transcript::{EntryBody, Header, TranscriptEntry};
 use rustix::io::Errno;
@@ -18,6 +19,12 @@ pub trait SessionStore: Send + Sync {
     /// Returns every session that is known, the most recently used first.
     fn list(&self) -> Result<Vec<(String, SessionEntry)>, StoreError>;
 
+    /// Returns some of the sessions, the most recently used first: those after a place, or the first of all. Each session that
+    /// nobody uses meanwhile is on exactly one page; one that is used goes to the front.
+    fn page(&self, after: Option<&SessionCursor>, limit: usize) -> Result<SessionPage, StoreError> {
+        Ok(SessionPage::of(self.list()?, after, limit))
+    }
+
     /// Opens a session for writing, or begins it. Only one process at a time has it open.
     fn open(
         &self,
@@ -26,8 +33,41 @@ pub trait SessionStore: Send + Sync {
         lock: LockMode,
     ) -> Result<Box<dyn OpenSession>, StoreError>;
 
+    /// The same, and of the branch no more is read than a measure says.
+    fn open_measured(
+        &self,
+        session_key: &str,
+        begin: &Begin<'_>,
+        lock: LockMode,
+        measure: &mut dyn BranchMeasure,
+    ) -> Result<Box<dyn OpenSession>, StoreError> {
+        let _ = measure;
+        self.open(session_key, begin, lock)
+    }
+
     /// Reads the active branch of a session without opening it for writing.
     fn read(&self, session_key: &str) -> Result<Branch, StoreError>;
+
+    /// The same, and no more of it than a measure says.
+    fn read_measured(
+        &self,
+        session_key: &str,
+        measure: &mut dyn BranchMeasure,
+    ) -> Result<Branch, StoreError> {
+        let _ = measure;
+        self.read(session_key)
+    }
+
+    /// Reads the last records of a session: so many of them, and of so many bytes, at most.
+    fn read_last(
+        &self,
+        session_key: &str,
+        records: usize,
+        bytes: u64,
+    ) -> Result<Branch, StoreError> {
+        let _ = (records, bytes);
+        self.read(session_key)
+    }
 
     /// Begins a session with a copy of what another one's model would get: its active branch, from the last compaction's
     /// first kept record on. The records keep their names. The other session may be open meanwhile, and in the middle of a
@@ -44,6 +84,87 @@ pub trait SessionStore: Send + Sync {
         session_key: &str,
         change: &mut dyn FnMut(&mut SessionEntry),
     ) -> Result<(), StoreError>;
+}
+
+/// A place in the list of sessions: right behind one of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionCursor {
+    /// When the session was last used, in milliseconds since 1970.
+    pub updated_at: i64,
+    /// Its key.
+    pub key: String,
+}
+
+impl SessionCursor {
+    /// Returns the place behind a session.
+    pub fn behind(key: &str, entry: &SessionEntry) -> Self {
+        Self {
+            updated_at: entry.updated_at,
+            key: key.to_owned(),
+        }
+    }
+
+    /// Reads a place as it is written.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (updated_at, key) = text.split_once(':')?;
+        Some(Self {
+            updated_at: updated_at.parse().ok()?,
+            key: key.to_owned(),
+        })
+    }
+
+    /// Tells whether a session comes after this place.
+    pub fn is_before(&self, updated_at: i64, key: &str) -> bool {
+        (updated_at, self.key.as_str()) < (self.updated_at, key)
+    }
+}
+
+impl std::fmt::Display for SessionCursor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.updated_at, self.key)
+    }
+}
+
+/// Some of the sessions.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SessionPage {
+    /// Their keys, and what is known of them.
+    pub sessions: Vec<(String, SessionEntry)>,
+    /// Whether more come after them.
+    pub has_more: bool,
+    /// How many sessions there are in all.
+    pub total: usize,
+}
+
+impl SessionPage {
+    /// Takes some of all sessions: the most recently used first, those after a place, or the first of all.
+    pub fn of(
+        mut sessions: Vec<(String, SessionEntry)>,
+        after: Option<&SessionCursor>,
+        limit: usize,
+    ) -> Self {
+        let total = sessions.len();
+        sessions.sort_by(|(a, one), (b, other)| {
+            let newest = other.updated_at.cmp(&one.updated_at);
+            newest.then_with(|| a.cmp(b))
+        });
+        if let Some(after) = after {
+            sessions.retain(|(key, entry)| after.is_before(entry.updated_at, key));
+        }
+        let has_more = sessions.len() > limit;
+        sessions.truncate(limit);
+        Self {
+            sessions,
+            has_more,
+            total,
+        }
+    }
+
+    /// Returns the place where the next page begins, if there is one.
+    pub fn next(&self) -> Option<SessionCursor> {
+        let (key, entry) = self.sessions.last().filter(|_| self.has_more)?;
+        Some(SessionCursor::behind(key, entry))
+    }
 }
 
 /// What becomes of the transcript of a session that is taken away.
@@ -235,6 +356,10 @@ pub struct Branch {
     pub entries: Vec<TranscriptEntry>,
     /// Whether there are older records that were not read.
     pub has_older: bool,
+    /// Of the older records those that a measure held, oldest first.
+    pub older: Vec<TranscriptEntry>,
+    /// How many of the older records it counted.
+    pub counted: usize,
 }
 
 /// Whether to wait for a session that another process has open.

@@ -58,8 +58,8 @@ impl FileStore {
         let mut made = None;
         let imported = self.ledger.change(
             |turn| {
-                let entry = turn.index().get(key);
-                let old = entry.and_then(SessionEntry::transcript_name);
+                let entry = turn.get(key)?;
+                let old = entry.as_ref().and_then(SessionEntry::transcript_name);
                 if old.is_some() && !begin.new_session {
                     return Err(exists());
                 }
@@ -84,7 +84,7 @@ impl FileStore {
                 file.sync_data()?;
                 let header = header.clone();
                 let fresh = Fresh { file, stem, header };
-                Ok((begin::place(turn, &directory, key, &fresh, begin), old))
+                Ok((begin::place(turn, &directory, key, &fresh, begin)?, old))
             },
             |_| Ok(()),
         );

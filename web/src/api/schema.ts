@@ -1866,6 +1866,8 @@ export interface SessionList {
   sessions: ListedSession[];
   /** How many there are, listed or not. */
   total: number;
+  /** Where the list goes on: `after` of the next request. Absent when these are the last ones. */
+  next?: string;
 }
 
 /** What a session is doing. */
@@ -1891,6 +1893,10 @@ export interface SessionTotals {
 export interface SessionTree {
   /** The sessions: busy ones first, then the most recently used. */
   sessions: TreeSession[];
+  /** How many sessions there are, told or not. */
+  total: number;
+  /** Where the list goes on: `after` of the next request. Absent when these are the last ones. */
+  next?: string;
 }
 
 /** The skills of an agent. */

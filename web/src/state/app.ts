@@ -1,6 +1,6 @@
 // What the whole page shares: who is signed in, what is heard, where one is.
 
-import { ApiError, Client, explain } from "../api/http.ts";
+import { ApiError, Client, explain, query } from "../api/http.ts";
 import { Live, type LiveState, openSocket } from "../api/live.ts";
 import type { Agent, AgentList, ApprovalList, GatewayEvent, LoginReply, Me, SessionTree, TreeSession } from "../api/types.ts";
 import { applyApproval, type SeenApproval, withPending } from "./approvals.ts";
@@ -16,7 +16,10 @@ export const me = new Signal<Me | null | undefined>(undefined);
 export const live = new Signal<LiveState>("off");
 export const route = new Signal<Route>(readRoute(location.hash));
 export const agents = new Signal<readonly Agent[]>([]);
+/** The sessions that were loaded: the busy ones, and of the others those that were used last. */
 export const tree = new Signal<readonly TreeSession[]>([]);
+/** How many sessions there are, and where the next ones begin, if there are more than were loaded. */
+export const beyond = new Signal<{ total: number; next: string | undefined }>({ total: 0, next: undefined });
 /** The questions for permission that this page saw. */
 export const approvals = new Signal<readonly SeenApproval[]>([]);
 /** Counts up when something may have been missed, or was changed elsewhere. */
@@ -135,12 +138,36 @@ async function enter(): Promise<void> {
   gaps.value += 1;
 }
 
+/** How many sessions are loaded at a time, and how many at most are loaded again when something happens. */
+const PAGE = 100;
+const MOST = 2000;
+let shown = 0;
+
 export async function loadTree(): Promise<void> {
   try {
-    const { sessions } = await client.get<SessionTree>("/api/tree");
-    tree.value = sessions ?? [];
+    // Who has asked for more keeps it.
+    const limit = Math.min(Math.max(PAGE, shown), MOST);
+    const { sessions, total, next } = await client.get<SessionTree>(query("/api/tree", { limit }));
+    tree.value = sessions;
+    beyond.value = { total, next };
   } catch (error) {
     if (error instanceof ApiError && (error.isOffline || error.status === 401)) return;
+    trouble.value = explain(error);
+  }
+}
+
+/** Loads the sessions that come after those that were loaded. */
+export async function loadMoreOfTree(): Promise<void> {
+  const after = beyond.value.next;
+  if (!after) return;
+  try {
+    const { sessions, total, next } = await client.get<SessionTree>(query("/api/tree", { after, limit: PAGE }));
+    // One that was used meanwhile went to the front, and is there already.
+    const known = new Set(tree.value.map((session) => session.key));
+    tree.value = [...tree.value, ...sessions.filter((session) => !known.has(session.key))];
+    shown = tree.value.length;
+    beyond.value = { total, next };
+  } catch (error) {
     trouble.value = explain(error);
   }
 }

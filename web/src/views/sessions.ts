@@ -4,7 +4,7 @@ import { html, nothing } from "lit";
 import { path } from "../api/http.ts";
 import type { TreeSession } from "../api/types.ts";
 import { empty, head, View } from "../parts/view.ts";
-import { client, loadTree, trouble, tree } from "../state/app.ts";
+import { beyond, client, loadMoreOfTree, loadTree, trouble, tree } from "../state/app.ts";
 import { explain } from "../api/http.ts";
 import { routeTo } from "../state/route.ts";
 import { asTree, type Node, rows } from "../state/tree.ts";
@@ -18,6 +18,7 @@ class Sessions extends View {
   constructor() {
     super();
     this.watch(tree);
+    this.watch(beyond);
     this.while(() => {
       void loadTree();
       return () => {};
@@ -29,11 +30,15 @@ class Sessions extends View {
     const found = tree.value.filter((session) => `${session.key} ${session.label ?? ""} ${session.title ?? ""}`.toLowerCase().includes(this.sought.toLowerCase()));
     const listed = this.sought ? found.map((session): Node => ({ session, depth: 0, children: [] })) : rows(asTree(tree.value));
     return html`
-      ${head("Sessions", `${count(tree.value.length)} in all, ${busy ? `${count(busy)} busy` : "none busy"}`, html`
+      ${head("Sessions", `${count(Math.max(beyond.value.total, tree.value.length))} in all, ${busy ? `${count(busy)} busy` : "none busy"}`, html`
         <label class="field inline"><span>Find</span><input type="search" data-search .value=${this.sought} @input=${this.seek} /></label>`)}
       ${listed.length === 0
         ? empty(this.sought ? "No session is called so." : "There are no sessions yet.", html`One begins with the first message: <a href=${routeTo("chat")}>say something</a>.`)
-        : html`<ul class="tree" aria-label="Sessions">${listed.map((row) => this.row(row))}</ul>`}`;
+        : html`<ul class="tree" aria-label="Sessions">${listed.map((row) => this.row(row))}</ul>`}
+      ${beyond.value.next
+        ? html`<p class="quiet">These are the ${count(tree.value.length)} that were used last${this.sought ? ", and only they are looked through" : ""}.
+            <button class="button small" data-more @click=${() => void loadMoreOfTree()}>Show more</button></p>`
+        : nothing}`;
   }
 
   private row({ session, depth, children }: Node): unknown {

@@ -5,7 +5,7 @@
 
 use super::call_ids::{CallIdForm, make_unique};
 use super::images::{images_kept_from, without_images};
-use super::limit::limit_start;
+use super::limit::limit_start_after;
 use super::prepare::{last_compaction, visible_from};
 use super::prune::{Pruning, prune};
 use super::repair::{FailedResults, rename_answered, repair, repair_calls};
@@ -32,6 +32,8 @@ pub struct Assembling<'a> {
     pub window: u64,
     /// How many of the user's turns are sent again; none means all.
     pub turns: Option<usize>,
+    /// How many messages of the user come before the branch, and are not sent in any case.
+    pub older_users: usize,
     /// The longest tool result, if it is configured.
     pub tool_result_chars: Option<usize>,
     /// How old tool results are shortened now; none while the provider's cache is warm.
@@ -195,7 +197,7 @@ pub fn messages_for_model(
 
     let limited = options
         .turns
-        .map(|turns| limit_start(&messages, turns, rules.turn_limit));
+        .map(|turns| limit_start_after(options.older_users, &messages, turns, rules.turn_limit));
     if let Some(limited) = limited {
         let mut at = 0;
         messages.retain(|_| {
@@ -355,6 +357,12 @@ fn for_model(message: &Message) -> Option<Message> {
             _ => None,
         },
     }
+}
+
+/// Tells whether a record becomes the user's words.
+pub(super) fn becomes_users(entry: &TranscriptEntry) -> bool {
+    let message = message_of(entry).and_then(|message| for_model(&message));
+    matches!(message, Some(Message::User(_)))
 }
 
 fn says_nothing(content: &Content) -> bool {

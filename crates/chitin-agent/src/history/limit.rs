@@ -7,6 +7,16 @@ use chitin_protocol::message::Message;
 /// Messages up to `start`, and then those that are neither the user's nor the model's, stay in any case where the rule
 /// says so.
 pub fn limit_start(messages: &[Message], limit: usize, rule: TurnLimit) -> LimitedHistory {
+    limit_start_after(0, messages, limit, rule)
+}
+
+/// The same, of messages that so many of the user's come before; there are more than `limit` among those that are here.
+pub(super) fn limit_start_after(
+    older: usize,
+    messages: &[Message],
+    limit: usize,
+    rule: TurnLimit,
+) -> LimitedHistory {
     let everything = LimitedHistory {
         prelude: 0,
         from: 0,
@@ -26,10 +36,11 @@ pub fn limit_start(messages: &[Message], limit: usize, rule: TurnLimit) -> Limit
         TurnLimit::Exact => limit,
         TurnLimit::Batches => {
             let most = limit.saturating_add(limit.div_ceil(2));
-            if users.len() <= most {
+            let count = users.len() + older;
+            if count <= most {
                 return everything;
             }
-            limit + (users.len() - limit) % (most - limit + 1)
+            limit + (count - limit) % (most - limit + 1)
         }
     };
     match users.len().checked_sub(keep) {

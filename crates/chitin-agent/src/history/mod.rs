@@ -20,6 +20,7 @@ mod plan;
 mod prepare;
 mod prompt;
 mod prune;
+mod reach;
 mod repair;
 mod serialize;
 mod split;
@@ -53,6 +54,7 @@ pub use plan::{
 };
 pub use prepare::{Preparation, branch_tokens, prepare};
 pub use prune::{PrunedMessage, Pruning, prune};
+pub(crate) use reach::{HistoryMeasure, OlderRecords, Reach};
 pub use repair::{CallRepair, FailedResults, HistoryRepair, repair, repair_calls};
 pub use split::split;
 pub use stamp::MessageStamp;

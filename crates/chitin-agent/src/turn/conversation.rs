@@ -2,10 +2,11 @@
 
 use super::{ModelCandidate, Parts, TurnInput};
 use crate::history::{
-    Assembled, Assembling, CallIdForm, Compacting, CurrentTurn, FlushOptions, MessageStamp,
-    OutgoingRequest, PrefixChange, Preflight, PreflightRoute, Pruning, branch_tokens, cap_result,
-    due_record, effective_reserve, estimate, estimate_text, is_marked, messages_for_model,
-    prefix_changes, preflight, shortened_results, should_compact, tool_result_limit,
+    Assembled, Assembling, CallIdForm, Compacting, CurrentTurn, FlushOptions, HistoryMeasure,
+    MessageStamp, OlderRecords, OutgoingRequest, PrefixChange, Preflight, PreflightRoute, Pruning,
+    Reach, branch_tokens, cap_result, due_record, effective_reserve, estimate, estimate_text,
+    is_marked, messages_for_model, prefix_changes, preflight, shortened_results, should_compact,
+    tool_result_limit,
 };
 use chitin_context::Context;
 use chitin_context::continuation::ConversationFiles;
@@ -20,7 +21,7 @@ use serde_json::json;
 use std::collections::HashMap;
 
 /// The window of a model whose window is unknown.
-const COMMON_WINDOW: u64 = 128_000;
+pub(super) const COMMON_WINDOW: u64 = 128_000;
 
 /// The custom record that says which model answers (R23).
 const MODEL_SNAPSHOT: &str = "model-snapshot";
@@ -124,6 +125,31 @@ pub fn next_request(
     }
 }
 
+/// Returns what decides how much of a session is held.
+pub(super) fn reach<'a>(
+    rules: &'static HistoryRules,
+    options: &HistoryOptions,
+    window: u64,
+    key: Option<&'a str>,
+) -> Reach<'a> {
+    Reach {
+        rules,
+        window,
+        compacts: options.compacting.enabled,
+        prunes: options.pruning.is_some(),
+        limits_turns: options.turns.is_some(),
+        key,
+    }
+}
+
+/// Measures how much of a session a turn holds that may ask any of the agent's models.
+pub(crate) fn measure<'a>(parts: &Parts, key: Option<&'a str>) -> HistoryMeasure<'a> {
+    let windows = parts.models.iter().map(window_of);
+    let window = windows.max().unwrap_or(COMMON_WINDOW);
+    let rules = &parts.contract.runtime.history;
+    HistoryMeasure::new(reach(rules, &parts.history, window, key))
+}
+
 /// The conversation of a turn in progress.
 pub(crate) struct Conversation {
     entries: Vec<TranscriptEntry>,
@@ -143,12 +169,14 @@ pub(crate) struct Conversation {
     call_ids: CallIdForm,
     /// How many records there were before the turn.
     records_before: usize,
+    /// How many messages of the user come before the records, while nothing was put into a summary since.
+    older_users: usize,
     /// Results of this turn that are longer than what the transcript keeps of them, by record.
     whole: HashMap<String, Vec<Block>>,
 }
 
 impl Conversation {
-    pub(crate) fn of(branch: &Branch, parts: &Parts) -> Self {
+    pub(crate) fn of(branch: &Branch, older: Option<&OlderRecords>, parts: &Parts) -> Self {
         let candidate = parts.models.first();
         let inputs = HistoryInputs {
             rules: &parts.contract.runtime.history,
@@ -159,15 +187,28 @@ impl Conversation {
             window: candidate.and_then(|one| one.context_window),
             now_ms: parts.clock.now_ms(),
         };
-        Self::new(branch, &inputs)
+        let mut conversation = Self::new(branch, &inputs);
+        if let Some(record) = older.and_then(OlderRecords::record) {
+            conversation.entries.insert(0, record);
+            conversation.records_before += 1;
+        }
+        conversation
     }
 
     fn new(branch: &Branch, inputs: &HistoryInputs<'_>) -> Self {
         let cold = inputs.options.pruning.as_ref().is_some_and(|pruning| {
             pruning.is_due(idle(&branch.entries, inputs.now_ms), inputs.provider)
         });
+        let entries: Vec<TranscriptEntry> = branch
+            .older
+            .iter()
+            .chain(&branch.entries)
+            .cloned()
+            .collect();
         let mut conversation = Self {
-            entries: branch.entries.clone(),
+            records_before: entries.len(),
+            entries,
+            older_users: branch.counted,
             assembled: Assembled::default(),
             sent: None,
             window: inputs.window.unwrap_or(COMMON_WINDOW),
@@ -180,7 +221,6 @@ impl Conversation {
             call_ids: inputs.api.map_or_else(CallIdForm::default, |api| {
                 CallIdForm::of(&inputs.rules.repair, api, inputs.provider)
             }),
-            records_before: branch.entries.len(),
             whole: HashMap::new(),
         };
         conversation.assemble();
@@ -231,6 +271,7 @@ impl Conversation {
         let options = Assembling {
             window: self.window,
             turns: self.options.turns,
+            older_users: self.older_users,
             tool_result_chars: self.options.tool_result_chars,
             prune: self.options.pruning.as_ref().filter(|_| self.cold),
             pruned: Some(&self.assembled.pruned),
@@ -252,6 +293,7 @@ impl Conversation {
         if entries.iter().any(is_summary) {
             // The conversation was too long, so no result is sent in full from here on.
             self.whole.clear();
+            self.older_users = 0;
         }
         self.entries.extend_from_slice(entries);
         self.assemble();

@@ -1,7 +1,7 @@
 //! `--dry-run`: the request of a turn, without sending or writing anything.
 
 use super::ask::Question;
-use super::conversation::{Conversation, window_of};
+use super::conversation::{self, Conversation, window_of};
 use super::{Agent, ResetAsk, TurnError, TurnInput};
 use crate::engine::{Assembly, SessionRef, choose};
 use crate::guard::sentence;
@@ -41,12 +41,18 @@ impl Agent {
                 now_ms,
             })
         });
+        let mut measure = conversation::measure(parts, None);
         let (branch, session_id) = match known {
-            Some(entry) if !is_stale => (parts.store.read(&input.session_key)?, entry.session_id),
+            Some(entry) if !is_stale => {
+                let branch = parts
+                    .store
+                    .read_measured(&input.session_key, &mut measure)?;
+                (branch, entry.session_id)
+            }
             Some(_) | None => (Branch::default(), String::new()),
         };
         let guest = parts.guest(&input.origin);
-        let mut conversation = Conversation::of(&branch, parts);
+        let mut conversation = Conversation::of(&branch, Some(&measure.end()), parts);
         conversation.withhold_files(guest);
         let recalled = parts
             .source

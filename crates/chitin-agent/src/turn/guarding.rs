@@ -2,6 +2,7 @@
 //!
 //! Refused text is not kept: the transcript says that something was refused, by which rule, and how long it was.
 
+use super::conversation;
 use super::event_sink::{EventSink, kind_of};
 use super::resume::Resumed;
 use super::session::SessionHandle;
@@ -36,9 +37,15 @@ impl Agent {
         };
         parts.guard.admit(&message).or_else(|refusal| {
             let began = input.key.as_deref().is_some_and(|key| {
-                let branch = parts.store.read(&input.session_key);
+                let mut measure = conversation::measure(parts, Some(key));
+                let branch = parts.store.read_measured(&input.session_key, &mut measure);
+                let older = measure.end().turn;
                 branch.is_ok_and(|branch| {
-                    Resumed::find(&branch.entries, key, message.now_ms).is_some()
+                    let records = [&branch.entries, &older];
+                    let mut found = records
+                        .iter()
+                        .map(|records| Resumed::find(records, key, message.now_ms));
+                    found.any(|found| found.is_some())
                 })
             });
             if began {
@@ -100,7 +107,9 @@ impl Agent {
             // A refused message starts no new session either.
             new_session: false,
         };
-        let mut session = SessionHandle::open(parts, &input.session_key, &begin, cancel).await?;
+        let mut measure = conversation::measure(parts, None);
+        let key = &input.session_key;
+        let mut session = SessionHandle::open(parts, key, &begin, cancel, &mut measure).await?;
         let open = session.get()?;
         let (session_id, transcript) = (open.header().id.clone(), open.transcript());
         let run_id = parts.clock.unique();

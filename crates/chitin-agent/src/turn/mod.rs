@@ -21,6 +21,7 @@ mod journaling;
 mod outcome;
 mod parts;
 mod preflight;
+mod reading;
 mod records;
 mod resume;
 mod running;
@@ -35,6 +36,7 @@ pub use event_sink::Events;
 pub use input::{Durability, OnOutage, TurnApprover, TurnInput};
 pub use outcome::{Fault, TurnError, TurnReport};
 pub use parts::{ModelCandidate, NoApprover, Parts, PriceOf, ResetAsk, TurnEnvironment};
+pub use reading::{read_history, read_marker, read_origins};
 pub(crate) use running::Running;
 pub use steering::{Steer, Steering};
 

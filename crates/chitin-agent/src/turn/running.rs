@@ -1,7 +1,7 @@
 //! A turn in progress: what it knows, and how it begins.
 
 use super::ask::unless_stopped;
-use super::conversation::Conversation;
+use super::conversation::{self, Conversation};
 use super::event_sink::{self, EventSink};
 use super::guarding::HeldReply;
 use super::resume::Resumed;
@@ -154,18 +154,20 @@ impl<'a> Running<'a> {
             now_ms,
             new_session: stale || input.new_session,
         };
-        let session = SessionHandle::open(parts, &key, &begin, &cancel).await?;
+        let mut measure = conversation::measure(parts, input.key.as_deref());
+        let session = SessionHandle::open(parts, &key, &begin, &cancel, &mut measure).await?;
+        let older = measure.end();
         let run_id = parts.clock.unique();
         let open = session.get()?;
         let (session_id, transcript) = (open.header().id.clone(), open.transcript());
         let guest = parts.guest(&input.origin);
-        let mut conversation = Conversation::of(open.branch(), parts);
+        let mut conversation = Conversation::of(open.branch(), Some(&older), parts);
         conversation.withhold_files(guest);
         let is_marked = conversation.is_marked();
-        let resumed = input
-            .key
-            .as_deref()
-            .and_then(|key| Resumed::find(conversation.entries(), key, now_ms));
+        let resumed = input.key.as_deref().and_then(|key| {
+            let held = Resumed::find(conversation.entries(), key, now_ms);
+            held.or_else(|| Resumed::find(&older.turn, key, now_ms))
+        });
         let records_before = conversation.entries().len();
         let definition = parts.source.definition();
         let session_ref = SessionRef {

@@ -4,7 +4,7 @@ use super::{Parts, TurnError};
 use crate::blocking;
 use chitin_protocol::transcript::{EntryBody, TranscriptEntry};
 use chitin_store::{
-    Begin, LockMode, NewEntry, OpenSession, PendingRecords, SessionEntry, StoreError,
+    Begin, BranchMeasure, LockMode, NewEntry, OpenSession, PendingRecords, SessionEntry, StoreError,
 };
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -25,10 +25,16 @@ impl SessionHandle {
         key: &str,
         begin: &Begin<'_>,
         cancel: &CancellationToken,
+        measure: &mut (dyn BranchMeasure + Send),
     ) -> Result<Self, TurnError> {
         let mut waited = 0;
         loop {
-            match blocking(|| parts.store.open(key, begin, LockMode::Refuse)) {
+            let opened = blocking(|| {
+                parts
+                    .store
+                    .open_measured(key, begin, LockMode::Refuse, &mut *measure)
+            });
+            match opened {
                 Ok(open) => return Ok(Self { open: Some(open) }),
                 Err(StoreError::Busy { .. })
                     if waited < parts.lock_wait_ms && !cancel.is_cancelled() =>

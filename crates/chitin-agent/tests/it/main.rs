@@ -1,6 +1,7 @@
 //! The promises of `chitin-agent`.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod bounded;
 mod continuation;
 mod engine;
 mod flush;

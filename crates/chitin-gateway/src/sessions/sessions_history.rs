@@ -3,7 +3,7 @@
 use super::visible::Sight;
 use crate::gateway::{Gateway, WeakGateway};
 use crate::tools::{alive, aside, outcome, refused};
-use chitin_agent::origins::origins_of;
+use chitin_agent::turn::read_origins;
 use chitin_protocol::message::Message;
 use chitin_protocol::origin::Origin;
 use chitin_protocol::tool::ToolSpec;
@@ -24,6 +24,9 @@ const MOST: u32 = 200;
 const MESSAGE_CHARS: usize = 4_000;
 /// How long all messages are together, in bytes.
 const TOTAL_BYTES: usize = 80 * 1024;
+/// How many records are looked at for them, and how many bytes of the transcript.
+const MOST_READ: usize = 4_096;
+const MOST_READ_BYTES: u64 = 8 << 20;
 
 chitin_tools::schema_on_file!(Arguments, "sessions_history.json");
 
@@ -108,7 +111,8 @@ fn history(
     let seen = Sight::of(gateway, caller).find(&asked.session_key)?;
     let store = gateway.parts().host.store(&seen.agent_id);
     let store = store.map_err(|error| error.to_string())?;
-    let branch = store.read(&seen.key).map_err(|error| error.to_string())?;
+    let branch = store.read_last(&seen.key, MOST_READ, MOST_READ_BYTES);
+    let branch = branch.map_err(|error| error.to_string())?;
     let limit = asked.limit.unwrap_or(USUAL).clamp(1, MOST) as usize;
     let mut messages: Vec<Shown> = Vec::new();
     let (mut bytes, mut more) = (0, branch.has_older);
@@ -125,7 +129,7 @@ fn history(
         messages.push(message);
     }
     messages.reverse();
-    let theirs = origins_of(&branch.entries);
+    let theirs = read_origins(&*store, &seen.key).map_err(|error| error.to_string())?;
     let history = json!({"sessionKey": seen.key, "messages": messages, "hasOlder": more});
     Ok((history, seen.key, theirs))
 }

@@ -4,7 +4,7 @@ use super::sessions_history::{Shown, shown};
 use super::visible::{Sight, VisibleSession};
 use crate::gateway::{Gateway, WeakGateway};
 use crate::tools::{alive, aside, outcome, refused};
-use chitin_agent::origins::origins_of;
+use chitin_agent::turn::read_origins;
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::origin::{Origin, add_origins};
 use chitin_protocol::session_key::{self, ChatType};
@@ -26,6 +26,9 @@ const MOST: u32 = 200;
 const MOST_MESSAGES: u32 = 20;
 /// How long a shown message is, in characters.
 const MESSAGE_CHARS: usize = 400;
+/// How many records of a session are looked at for them, and how many bytes of its transcript.
+const MOST_READ: usize = 1_024;
+const MOST_READ_BYTES: u64 = 2 << 20;
 
 chitin_tools::schema_on_file!(Arguments, "sessions_list.json");
 
@@ -206,7 +209,10 @@ fn kind_of(gateway: &Gateway, seen: &VisibleSession) -> Kind {
 
 fn last(gateway: &Gateway, seen: &VisibleSession, most: usize) -> (Vec<Shown>, Vec<Origin>) {
     let store = gateway.parts().host.store(&seen.agent_id).ok();
-    let branch = store.and_then(|store| store.read(&seen.key).ok());
+    let Some(store) = store else {
+        return (Vec::new(), Vec::new());
+    };
+    let branch = store.read_last(&seen.key, MOST_READ, MOST_READ_BYTES);
     let entries = branch.map(|branch| branch.entries).unwrap_or_default();
     let shown = entries.iter().rev().filter_map(|entry| shown(entry, false));
     let mut messages: Vec<Shown> = shown
@@ -214,5 +220,6 @@ fn last(gateway: &Gateway, seen: &VisibleSession, most: usize) -> (Vec<Shown>, V
         .map(|message| message.cut(MESSAGE_CHARS))
         .collect();
     messages.reverse();
-    (messages, origins_of(&entries))
+    let theirs = read_origins(&*store, &seen.key).unwrap_or_default();
+    (messages, theirs)
 }

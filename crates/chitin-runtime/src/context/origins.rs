@@ -6,11 +6,11 @@ use crate::factory::untrusted_rules;
 use crate::file_origins::WorkspaceFileOrigins;
 use crate::host::Host;
 use crate::setup::{Setup, chitin_home};
-use chitin_agent::origins::{of_injected, origins_of};
+use chitin_agent::origins::of_injected;
 use chitin_agent::source::RecalledPath;
+use chitin_agent::turn::read_origins;
 use chitin_config::ChitinSettings;
 use chitin_protocol::origin::{ContextOrigins, Origin, TakenAway, UntrustedText, add_origins};
-use chitin_store::SessionStore;
 use chitin_tools::policy::normalize_name;
 use chitin_tools::rights::{GuestRights, Rights};
 use chitin_tools::untrusted::{Untrusted, UntrustedRules};
@@ -66,8 +66,8 @@ pub(crate) fn find(
 }
 
 fn of_history(host: &Host, setup: &Setup, session: &str) -> Vec<Origin> {
-    let branch = store(host, setup).and_then(|store| store.read(session).ok());
-    branch.map_or_else(Vec::new, |branch| origins_of(&branch.entries))
+    let found = store(host, setup).and_then(|store| read_origins(&store, session).ok());
+    found.unwrap_or_default()
 }
 
 fn of_files(host: &Host, setup: &Setup, context: &TurnContext) -> Vec<Origin> {

@@ -10,8 +10,9 @@ use crate::setup::{Setup, chitin_home};
 use chitin_agent::clock::Clock;
 use chitin_agent::clock::SystemClock;
 use chitin_agent::history::MessageStamp;
-use chitin_agent::history::is_marked;
-use chitin_agent::turn::{HistoryInputs, NextRequest, ResetAsk, SentHistory, next_request};
+use chitin_agent::turn::{
+    HistoryInputs, NextRequest, ResetAsk, SentHistory, next_request, read_history, read_marker,
+};
 use chitin_config::settings::{ContextSettings, injection};
 use chitin_context::FragmentRole;
 use chitin_model::wire::{self, Wire};
@@ -123,9 +124,7 @@ impl StoredTurn {
             // The marker counts in this mode only; in all others the transcript need not be read.
             Ok(Some(_)) if settings.context_injection == injection::CONTINUATION_SKIP => Self {
                 which: WhichTurn::Next,
-                marked: store
-                    .read(session)
-                    .is_ok_and(|branch| is_marked(&branch.entries)),
+                marked: read_marker(&store, session).unwrap_or_default(),
             },
             Ok(Some(_)) | Err(_) => Self {
                 which: WhichTurn::Next,
@@ -261,7 +260,7 @@ impl NextMessages {
         let now_ms = SystemClock.now_ms();
         let is_stale = reset::policy(&Arc::new(host.clone()), setup, &own.sessions);
         let (branch, session_id, nothing) = match store.find(session)? {
-            None => (Branch::default(), String::new(), History::New),
+            None => (Some(Branch::default()), String::new(), History::New),
             Some(entry)
                 if is_stale(&ResetAsk {
                     session_key: session,
@@ -269,9 +268,9 @@ impl NextMessages {
                     now_ms,
                 }) =>
             {
-                (Branch::default(), String::new(), History::Expired)
+                (Some(Branch::default()), String::new(), History::Expired)
             }
-            Some(entry) => (store.read(session)?, entry.session_id, History::New),
+            Some(entry) => (None, entry.session_id, History::New),
         };
         let provider = context.model.id().split_once('/');
         let api = models::api_of_model(context.model.id(), host, setup);
@@ -286,6 +285,10 @@ impl NextMessages {
                 .window()
                 .and_then(|window| u64::try_from(window).ok()),
             now_ms,
+        };
+        let branch = match branch {
+            Some(branch) => branch,
+            None => read_history(store, session, &inputs)?,
         };
         // Without a message the request is made as if there were one: it counts among the turns that are kept.
         let words = message.unwrap_or_default();

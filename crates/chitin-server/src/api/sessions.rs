@@ -8,7 +8,7 @@ use chitin_gateway::Gateway;
 use chitin_gateway::queue::BusySession;
 use chitin_protocol::session_key::{self, SessionKey};
 use chitin_protocol::transcript::TranscriptEntry;
-use chitin_store::{SessionEntry, StoreError};
+use chitin_store::{SessionCursor, SessionEntry, StoreError};
 use hyper::{Response, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,14 +28,14 @@ const MOST_BYTES: usize = 4 << 20;
 /// A session in a list.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct ListedSession {
+pub(super) struct ListedSession {
     /// Its key.
-    key: String,
+    pub(super) key: String,
     /// Its agent.
-    agent_id: String,
+    pub(super) agent_id: String,
     /// What the session index says of it.
     #[serde(flatten)]
-    entry: SessionEntry,
+    pub(super) entry: SessionEntry,
 }
 
 /// The sessions.
@@ -45,6 +45,9 @@ pub(crate) struct SessionList {
     sessions: Vec<ListedSession>,
     /// How many there are, listed or not.
     total: usize,
+    /// Where the list goes on: `after` of the next request. Absent when these are the last ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 /// A session with its last records.
@@ -107,38 +110,85 @@ pub(crate) fn session_key(gateway: &Gateway, text: &str, agent: &str) -> Result<
 pub(crate) async fn sessions(shared: &Shared, query: &Query) -> Result<Response<Body>, ApiError> {
     let wanted = query.get("agent").map(str::to_owned);
     let limit = number(query, "limit", LISTED)?.min(MOST_LISTED);
-    let listed = shared.blocking(move |gateway| list(gateway, wanted)).await;
-    let mut listed = listed?;
-    listed.sort_by(|one, other| {
-        let newest = other.entry.updated_at.cmp(&one.entry.updated_at);
-        newest.then_with(|| one.key.cmp(&other.key))
+    let after = place(query)?;
+    let listed = shared.blocking(move |gateway| {
+        let mut agents = gateway.parts().host.agents();
+        if let Some(wanted) = wanted {
+            agents.retain(|agent| agent.id == wanted);
+            if agents.is_empty() {
+                return Err(unknown_agent(&wanted));
+            }
+        }
+        let agents = agents.into_iter().map(|agent| agent.id);
+        page(gateway, agents, after.as_ref(), limit)
     });
-    let total = listed.len();
-    listed.truncate(limit);
-    let sessions = listed;
-    Ok(json(StatusCode::OK, &SessionList { sessions, total }))
+    let page = listed.await?;
+    let reply = SessionList {
+        next: page.next(),
+        total: page.total,
+        sessions: page.sessions,
+    };
+    Ok(json(StatusCode::OK, &reply))
 }
 
-fn list(gateway: &Gateway, wanted: Option<String>) -> Result<Vec<ListedSession>, ApiError> {
-    let host = &gateway.parts().host;
-    let mut agents = host.agents();
-    if let Some(wanted) = wanted {
-        agents.retain(|agent| agent.id == wanted);
-        if agents.is_empty() {
-            return Err(unknown_agent(&wanted));
-        }
+/// Some of the sessions of some agents, the most recently used first.
+pub(super) struct AgentsPage {
+    pub(super) sessions: Vec<ListedSession>,
+    pub(super) total: usize,
+    has_more: bool,
+}
+
+impl AgentsPage {
+    /// Returns where the list goes on, if it does.
+    pub(super) fn next(&self) -> Option<String> {
+        let last = self.sessions.last().filter(|_| self.has_more)?;
+        Some(SessionCursor::behind(&last.key, &last.entry).to_string())
     }
-    let mut listed = Vec::new();
-    for agent in agents {
-        for (key, entry) in host.store(&agent.id)?.list()? {
-            listed.push(ListedSession {
+}
+
+/// Reads the place that a query names: `next` of an earlier reply.
+pub(super) fn place(query: &Query) -> Result<Option<SessionCursor>, ApiError> {
+    let Some(text) = query.get("after") else {
+        return Ok(None);
+    };
+    let place = SessionCursor::parse(text);
+    place.map(Some).ok_or_else(|| {
+        ApiError::bad("`after` must be `next` of an earlier reply.".to_owned()).param("after")
+    })
+}
+
+/// Lists some of the sessions of agents, without looking at the others.
+pub(super) fn page(
+    gateway: &Gateway,
+    agents: impl Iterator<Item = String>,
+    after: Option<&SessionCursor>,
+    limit: usize,
+) -> Result<AgentsPage, ApiError> {
+    let mut page = AgentsPage {
+        sessions: Vec::new(),
+        total: 0,
+        has_more: false,
+    };
+    for agent_id in agents {
+        let of_agent = gateway.parts().host.store(&agent_id)?.page(after, limit)?;
+        page.total += of_agent.total;
+        page.has_more |= of_agent.has_more;
+        let listed = of_agent.sessions.into_iter();
+        page.sessions
+            .extend(listed.map(|(key, entry)| ListedSession {
                 key,
-                agent_id: agent.id.clone(),
+                agent_id: agent_id.clone(),
                 entry,
-            });
-        }
+            }));
+        // No more are needed than one page, however many agents there are.
+        page.sessions.sort_by(|one, other| {
+            let newest = other.entry.updated_at.cmp(&one.entry.updated_at);
+            newest.then_with(|| one.key.cmp(&other.key))
+        });
+        page.has_more |= page.sessions.len() > limit;
+        page.sessions.truncate(limit);
     }
-    Ok(listed)
+    Ok(page)
 }
 
 /// Shows a session: what is known of it, and the last records of it.
@@ -175,7 +225,8 @@ fn show(gateway: &Gateway, key: &str, limit: usize) -> Result<SessionDetails, Ap
             .into()),
         };
     }
-    let branch = store.read(key)?;
+    // Each record is shown as it is written, more or less.
+    let branch = store.read_last(key, limit, 2 * MOST_BYTES as u64)?;
     let mut entries = branch.entries;
     let (mut shown, mut bytes) = (0, 0);
     for entry in entries.iter().rev().take(limit) {

@@ -1,18 +1,23 @@
 //! The sessions, and which began which.
 
+use super::sessions::{number, page, place};
 use crate::body::{Body, json};
 use crate::error::ApiError;
+use crate::route::Query;
 use crate::shared::Shared;
 use chitin_gateway::Gateway;
+use chitin_gateway::queue::BusySession;
 use chitin_protocol::session_key::{self, ChatType, KeyGrammar, MAIN, SessionKey};
-use chitin_store::SessionEntry;
+use chitin_store::{SessionCursor, SessionEntry};
 use hyper::{Response, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// How many sessions are told at most: the most recently used ones, and those that are busy.
+/// How many sessions are told besides the busy ones, if nothing else is asked for.
+const TOLD: usize = 100;
+/// How many at most.
 const MOST: usize = 2_000;
 
 /// The tree of sessions.
@@ -20,6 +25,11 @@ const MOST: usize = 2_000;
 pub(crate) struct SessionTree {
     /// The sessions: busy ones first, then the most recently used.
     sessions: Vec<TreeSession>,
+    /// How many sessions there are, told or not.
+    total: usize,
+    /// Where the list goes on: `after` of the next request. Absent when these are the last ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
 /// A session of the tree.
@@ -96,12 +106,18 @@ enum SessionKind {
 }
 
 /// Lists the sessions with their parents, the most recently used first.
-pub(crate) async fn tree(shared: &Shared) -> Result<Response<Body>, ApiError> {
-    let nodes = shared.blocking(list).await?;
-    Ok(json(StatusCode::OK, &SessionTree { sessions: nodes }))
+pub(crate) async fn tree(shared: &Shared, query: &Query) -> Result<Response<Body>, ApiError> {
+    let limit = number(query, "limit", TOLD)?.min(MOST);
+    let after = place(query)?;
+    let told = shared.blocking(move |gateway| list(gateway, after.as_ref(), limit));
+    Ok(json(StatusCode::OK, &told.await?))
 }
 
-fn list(gateway: &Gateway) -> Result<Vec<TreeSession>, ApiError> {
+fn list(
+    gateway: &Gateway,
+    after: Option<&SessionCursor>,
+    limit: usize,
+) -> Result<SessionTree, ApiError> {
     let parts = gateway.parts();
     let grammar = parts.contract.session_keys;
     let busy = gateway.busy();
@@ -109,29 +125,39 @@ fn list(gateway: &Gateway) -> Result<Vec<TreeSession>, ApiError> {
         .iter()
         .map(|session| (session.session_key.as_str(), session))
         .collect();
-    let mut nodes = Vec::new();
-    for agent in parts.host.agents() {
-        for (key, entry) in parts.host.store(&agent.id)?.list()? {
-            let active = busy.remove(key.as_str());
-            let mut node = node(key, &agent.id, entry, grammar);
-            if let Some(active) = active {
-                node.state = state(active.job_id.is_some());
-                node.job_id.clone_from(&active.job_id);
-            }
+    let agents = parts.host.agents().into_iter().map(|agent| agent.id);
+    let page = page(gateway, agents, after, limit)?;
+    let (total, next) = (page.total, page.next());
+    let mut nodes = Vec::with_capacity(page.sessions.len() + busy.len());
+    for listed in page.sessions {
+        let active = busy.remove(listed.key.as_str());
+        // The busy ones stood on the first page.
+        if active.is_some() && after.is_some() {
+            continue;
+        }
+        let mut node = node(listed.key, &listed.agent_id, listed.entry, grammar);
+        if let Some(active) = active {
+            node.be(active);
+        }
+        nodes.push(node);
+    }
+    if after.is_none() {
+        for (key, active) in busy {
+            let agent = SessionKey::parse(key, grammar).map(|parsed| parsed.agent_id);
+            let agent = agent.unwrap_or_default();
+            let known = parts.host.store(&agent).ok().map(|store| store.find(key));
+            // Of one whose first turn is about to begin nothing is on the disk yet.
+            let entry = known
+                .transpose()?
+                .flatten()
+                .unwrap_or_else(|| SessionEntry {
+                    updated_at: active.since_ms.unwrap_or_default(),
+                    ..SessionEntry::default()
+                });
+            let mut node = node(key.to_owned(), &agent, entry, grammar);
+            node.be(active);
             nodes.push(node);
         }
-    }
-    // Their first turns are about to begin: nothing of them is on the disk yet.
-    for (key, active) in busy {
-        let agent = SessionKey::parse(key, grammar).map(|parsed| parsed.agent_id);
-        let entry = SessionEntry {
-            updated_at: active.since_ms.unwrap_or_default(),
-            ..SessionEntry::default()
-        };
-        let mut node = node(key.to_owned(), &agent.unwrap_or_default(), entry, grammar);
-        node.state = state(active.job_id.is_some());
-        node.job_id.clone_from(&active.job_id);
-        nodes.push(node);
     }
     let idle = |node: &TreeSession| node.state == SessionState::Idle;
     nodes.sort_by(|one, other| {
@@ -139,12 +165,32 @@ fn list(gateway: &Gateway) -> Result<Vec<TreeSession>, ApiError> {
         let newest = busy_first.then_with(|| other.updated_at.cmp(&one.updated_at));
         newest.then_with(|| one.key.cmp(&other.key))
     });
-    nodes.truncate(MOST);
     let known: HashSet<String> = nodes.iter().map(|node| node.key.clone()).collect();
     for node in &mut nodes {
-        node.parent = node.parent.take().filter(|parent| known.contains(parent));
+        let parent = node.parent.take();
+        node.parent = parent.filter(|parent| known.contains(parent) || is_there(gateway, parent));
     }
-    Ok(nodes)
+    Ok(SessionTree {
+        sessions: nodes,
+        total,
+        next,
+    })
+}
+
+/// Tells whether there is a session, on whatever page.
+fn is_there(gateway: &Gateway, key: &str) -> bool {
+    let parts = gateway.parts();
+    let agent = SessionKey::parse(key, parts.contract.session_keys).map(|parsed| parsed.agent_id);
+    let store = agent.and_then(|agent| parts.host.store(&agent).ok());
+    store.is_some_and(|store| store.find(key).is_ok_and(|found| found.is_some()))
+}
+
+impl TreeSession {
+    /// Says what it is doing.
+    fn be(&mut self, active: &BusySession) {
+        self.state = state(active.job_id.is_some());
+        self.job_id.clone_from(&active.job_id);
+    }
 }
 
 const fn state(runs: bool) -> SessionState {

@@ -4,6 +4,7 @@ use super::{File, io};
 use crate::store::StoreError;
 use rustix::fs::{self, FileType, Stat, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Device, inode, size and both times of a file. Equal fingerprints mean that nobody wrote to it in between, as long as the
@@ -17,6 +18,10 @@ pub(crate) struct Fingerprint {
     modified: (i64, i64),
     changed: (i64, i64),
 }
+
+/// What of a fingerprint can be written down, and means the same in another process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ContentPrint(u64, u64, i64, i64, i64);
 
 /// Returns the fingerprint of the regular file that has a path now; `None` when there is none. One system call.
 pub(crate) fn peek(path: &Path) -> Result<Option<Fingerprint>, StoreError> {
@@ -50,6 +55,23 @@ impl Fingerprint {
     /// Tells whether both are of one file, whatever is in it.
     pub(crate) const fn is_same_file(&self, other: &Self) -> bool {
         self.dev == other.dev && self.ino == other.ino
+    }
+
+    /// Returns how long the file is.
+    pub(crate) fn size(&self) -> u64 {
+        u64::try_from(self.size).unwrap_or_default()
+    }
+
+    /// Returns what tells this content of this file from others, to be written down: device, inode, size and time. A new name
+    /// does not change it.
+    pub(crate) const fn content(&self) -> ContentPrint {
+        ContentPrint(
+            self.dev,
+            self.ino,
+            self.size,
+            self.modified.0,
+            self.modified.1,
+        )
     }
 
     /// Tells whether both are of one file with one content, whatever names it had: a new name changes the second time.

@@ -4,7 +4,7 @@ mod copy;
 mod fingerprint;
 
 pub(crate) use copy::copy;
-pub(crate) use fingerprint::{Fingerprint, peek};
+pub(crate) use fingerprint::{ContentPrint, Fingerprint, peek};
 
 use crate::store::{LockMode, StoreError};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -82,6 +82,8 @@ pub(crate) enum Open {
     CopyNew,
     /// To be written from its beginning, whatever it held.
     Replace,
+    /// The same, and to be read.
+    Fresh,
 }
 
 impl Directory {
@@ -130,6 +132,7 @@ impl Directory {
             Open::CreateNew => OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL,
             Open::CopyNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
             Open::Replace => OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
+            Open::Fresh => OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC,
         };
         let path = self.path_of(name);
         match fs::openat(&self.descriptor, name, flags | ALWAYS, FILE_MODE) {

@@ -84,7 +84,7 @@ impl IndexFile {
             return Err(self.interrupted());
         };
         door.members += 1;
-        let mut turn = Turn::new(door);
+        let mut turn = Turn::new(door, self);
         let applied = apply(&mut turn);
         let slots = turn.end();
         let made = match applied {
@@ -98,7 +98,7 @@ impl IndexFile {
             }
         };
         let batch = Arc::clone(&door.batch);
-        let is_different = door.is_different;
+        let is_different = !door.changes.is_empty();
         door.at_work += 1;
         drop(state);
         // Each thread makes the text of its own change; the leader only puts the texts together.
@@ -189,8 +189,8 @@ impl IndexFile {
             Directory::open(self.directory())?.ok_or_else(|| io(self.directory(), Errno::NOENT))?;
         let lock = IndexLock::take(&directory)?;
         let mut notes = Vec::new();
-        let index = self.read_or_restore(&directory, &lock, &mut notes)?;
-        Ok(Door::new(batch, (directory, lock), index, notes))
+        self.read_or_restore(&directory, &lock, &mut notes)?;
+        Ok(Door::new(batch, (directory, lock), notes))
     }
 
     fn interrupted(&self) -> StoreError {
@@ -309,10 +309,12 @@ impl Leader<'_> {
         if !door.keys.is_empty() {
             rebuild::note_keys(&door.directory, &door.keys, &door.lock)?;
         }
-        if door.is_different {
-            self.ledger.write(&door.directory, &door.lock, door.index)?;
+        if door.changes.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let names_are_new = !door.keys.is_empty();
+        self.ledger
+            .commit(&door.directory, &door.lock, door.changes, names_are_new)
     }
 
     /// Lets the next one lead, and tells everybody how it went.

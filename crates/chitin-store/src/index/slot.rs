@@ -1,86 +1,71 @@
-//! One entry of the index: its text, and what is understood of it.
+//! A change of one entry of the index: what it says now, and the text that is written.
 
+use crate::names;
 use crate::store::SessionEntry;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// One entry of the index. Its text is what is written; it is understood when somebody asks.
+/// What an entry says from now on. Its text is made when somebody asks, which need not be under a lock.
 #[derive(Debug)]
 pub(crate) struct Slot {
+    entry: SessionEntry,
     text: OnceLock<Box<str>>,
-    view: OnceLock<Option<SessionEntry>>,
-    /// What the text is made of, as long as there is none: making it may be left to a thread that holds no lock.
-    change: Mutex<Option<Change>>,
+    /// What the text is made of, as long as there is none.
+    old: Mutex<Option<OldEntry>>,
 }
 
-/// What an entry was, and what is to be understood of it now.
+/// What an entry was.
 #[derive(Debug)]
-struct Change {
-    old: Option<Arc<Slot>>,
-    entry: SessionEntry,
+pub(super) struct OldEntry {
+    pub(super) text: String,
+    /// What is understood of it; `None` when it is no entry at all.
+    pub(super) entry: Option<SessionEntry>,
 }
 
 impl Slot {
-    /// An entry whose text is JSON.
-    pub(super) fn new(text: Box<str>) -> Self {
-        Self {
-            text: OnceLock::from(text),
-            view: OnceLock::new(),
-            change: Mutex::new(None),
-        }
-    }
-
     /// Makes an entry say something else. What the change does not touch stays as it was, understood or not. `None` when
     /// nothing would be different.
-    pub(super) fn changed(old: Option<&Arc<Self>>, entry: &SessionEntry) -> Option<Self> {
-        if old.and_then(|slot| slot.view()) == Some(entry) {
+    pub(super) fn changed(old: Option<OldEntry>, entry: &SessionEntry) -> Option<Self> {
+        if old.as_ref().and_then(|old| old.entry.as_ref()) == Some(entry) {
             return None;
         }
-        let change = Change {
-            old: old.map(Arc::clone),
-            entry: entry.clone(),
-        };
         Some(Self {
+            entry: entry.clone(),
             text: OnceLock::new(),
-            view: OnceLock::new(),
-            change: Mutex::new(Some(change)),
+            old: Mutex::new(old),
         })
+    }
+
+    pub(super) const fn entry(&self) -> &SessionEntry {
+        &self.entry
     }
 
     pub(super) fn text(&self) -> &str {
         self.text.get_or_init(|| {
-            let mut change = self.change.lock().unwrap_or_else(PoisonError::into_inner);
-            change.take().map(Change::text).unwrap_or_default()
+            let mut old = self.old.lock().unwrap_or_else(PoisonError::into_inner);
+            text(old.take(), &self.entry)
         })
-    }
-
-    /// Returns what is understood of it; `None` when it is no entry at all.
-    pub(super) fn view(&self) -> Option<&SessionEntry> {
-        self.view
-            .get_or_init(|| view(&serde_json::from_str(self.text()).ok()?))
-            .as_ref()
     }
 }
 
-impl Change {
-    fn text(self) -> Box<str> {
-        let old = self.old.as_deref();
-        let mut raw: Map<String, Value> = old
-            .and_then(|slot| serde_json::from_str(slot.text()).ok())
-            .unwrap_or_default();
-        let before = old.and_then(Slot::view).map(fields).unwrap_or_default();
-        let after = fields(&self.entry);
-        for (name, value) in &after {
-            if before.get(name) != Some(value) || !raw.contains_key(name) {
-                raw.insert(name.clone(), value.clone());
-            }
+fn text(old: Option<OldEntry>, entry: &SessionEntry) -> Box<str> {
+    let (old_text, old) = old.map_or((None, None), |old| (Some(old.text), old.entry));
+    let mut raw: Map<String, Value> = old_text
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    let before = old.as_ref().map(fields).unwrap_or_default();
+    let after = fields(entry);
+    for (name, value) in &after {
+        if before.get(name) != Some(value) || !raw.contains_key(name) {
+            raw.insert(name.clone(), value.clone());
         }
-        for name in before.keys().filter(|name| !after.contains_key(*name)) {
-            raw.shift_remove(name);
-        }
-        indented(&raw).into()
     }
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        raw.shift_remove(name);
+    }
+    indented(&raw).into()
 }
 
 fn fields(entry: &SessionEntry) -> Map<String, Value> {
@@ -97,9 +82,10 @@ fn indented(raw: &Map<String, Value>) -> String {
         .replace('\n', "\n  ")
 }
 
-/// Understands an entry. A field of another kind than we know is passed over, not the whole entry.
-fn view(value: &Value) -> Option<SessionEntry> {
-    if let Ok(entry) = SessionEntry::deserialize(value) {
+/// Understands an entry; `None` when it is none. A field of another kind than we know is passed over, not the whole entry.
+pub(super) fn view(text: &str) -> Option<SessionEntry> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    if let Ok(entry) = SessionEntry::deserialize(&value) {
         return Some(entry);
     }
     let understood: Map<String, Value> = value
@@ -112,4 +98,43 @@ fn view(value: &Value) -> Option<SessionEntry> {
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     SessionEntry::deserialize(&Value::Object(understood)).ok()
+}
+
+/// The one field that a list is sorted by.
+#[derive(Deserialize)]
+struct Used<'a> {
+    #[serde(borrow, default, rename = "updatedAt")]
+    updated_at: Option<&'a RawValue>,
+}
+
+/// The fields that name a transcript.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct Named<'a> {
+    #[serde(borrow)]
+    session_id: std::borrow::Cow<'a, str>,
+    #[serde(borrow)]
+    session_file: Option<std::borrow::Cow<'a, str>>,
+}
+
+/// Returns the transcript of an entry, without understanding the rest of it.
+pub(super) fn transcript_name(text: &str) -> Option<String> {
+    match serde_json::from_str::<Named<'_>>(text) {
+        Ok(named) => names::transcript(&named.session_id, named.session_file.as_deref()),
+        // A field of another kind, or one that is there twice.
+        Err(_) => view(text)?.transcript_name(),
+    }
+}
+
+/// Returns when an entry was last used, without understanding the rest of it; `None` when it is no entry.
+pub(super) fn updated_at(text: &str) -> Option<i64> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    let Ok(used) = serde_json::from_str::<Used<'_>>(text) else {
+        return view(text).map(|entry| entry.updated_at);
+    };
+    let known = used.updated_at.map(RawValue::get);
+    Some(known.and_then(|text| text.parse().ok()).unwrap_or_default())
 }

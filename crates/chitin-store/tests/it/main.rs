@@ -7,6 +7,7 @@
 
 mod archive;
 mod changes;
+mod changes_beside;
 mod children;
 mod fork;
 mod full_disk;

@@ -255,6 +255,7 @@ impl Args {
         }
         connected.ended().await;
         telemetry.end().await;
+        tokio::task::block_in_place(|| agents.close());
         match (wish.get(), spare) {
             (Some(Told::BeginAnew), Some(spare)) => Err(restart::become_new(spare)),
             _ => Ok(Exit::Success),

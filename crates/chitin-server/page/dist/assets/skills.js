@@ -1,13 +1,13 @@
 
-import{D as e,E as t,L as n,T as r,U as i,V as a,W as o,a as s,c,f as l,g as u,h as d,j as f,l as p,o as m,t as h}from"./app.js";var g=class extends m{agent=``;skills=new s(this);findings=new s(this);constructor(){super(),this.while(()=>f.subscribe(()=>this.choose())),this.while(()=>e.subscribe(()=>this.load()))}connectedCallback(){super.connectedCallback(),this.choose()}choose(){f.value.view===`skills`&&(this.agent=f.value.rest[0]??t(),this.load())}load(){let{agent:e}=this;this.skills.ask(()=>r.get(a`/api/agents/${e}/skills`)),this.findings.ask(()=>r.get(a`/api/agents/${e}/findings`))}render(){return o`
-      ${p(`Skills & findings`,`What the agent can look up, and what is wrong with its workspace`,h(this.agent,e=>location.hash=n(`skills`,e)))}
+import{D as e,E as t,G as n,K as r,N as i,O as a,U as o,a as s,c,f as l,g as u,h as d,l as f,o as p,t as m,z as h}from"./app.js";var g=class extends p{agent=``;skills=new s(this);findings=new s(this);constructor(){super(),this.while(()=>i.subscribe(()=>this.choose())),this.while(()=>a.subscribe(()=>this.load()))}connectedCallback(){super.connectedCallback(),this.choose()}choose(){i.value.view===`skills`&&(this.agent=i.value.rest[0]??e(),this.load())}load(){let{agent:e}=this;this.skills.ask(()=>t.get(o`/api/agents/${e}/skills`)),this.findings.ask(()=>t.get(o`/api/agents/${e}/findings`))}render(){return r`
+      ${f(`Skills & findings`,`What the agent can look up, and what is wrong with its workspace`,m(this.agent,e=>location.hash=h(`skills`,e)))}
       <section class="section"><h2>Findings</h2>${this.findings.show(({findings:e})=>this.drawFindings(e))}</section>
-      <section class="section"><h2>Skills</h2>${this.skills.show(({skills:e})=>this.drawSkills(e))}</section>`}drawFindings(e){return e.length===0?o`<p class="notice good">Nothing is wrong.</p>`:o`<ul class="cards">${e.map(e=>o`<li class="card finding" data-severity=${e.severity}>
+      <section class="section"><h2>Skills</h2>${this.skills.show(({skills:e})=>this.drawSkills(e))}</section>`}drawFindings(e){return e.length===0?r`<p class="notice good">Nothing is wrong.</p>`:r`<ul class="cards">${e.map(e=>r`<li class="card finding" data-severity=${e.severity}>
       <p><span class="tag" data-severity=${e.severity}>${e.severity}</span> <strong>${l(e.message)}</strong></p>
-      <p class="quiet small">${e.path?o`<a href=${n(`files`,this.agent,...e.path.split(`/`))}>${e.path}${e.line?`:${e.line}`:``}</a> · `:i}<code>${e.code}</code></p>
-      ${e.remedy?o`<p class="small">${l(e.remedy)}</p>`:i}</li>`)}</ul>`}drawSkills(e){if(e.length===0)return c(`No skills.`,"A skill is a directory below `skills/` with a `SKILL.md` in it.");let t=e.filter(e=>e.eligible!==!1).length;return o`<p class="quiet">${u(e.length,`skill`)}, ${d(t)} usable here</p>
-      <ul class="cards">${e.map(e=>o`<li class="card" data-off=${e.eligible===!1||i}>
-        <p><strong>${e.name}</strong> ${e.eligible===!1?o`<span class="tag">not usable</span>`:i} ${e.inPrompt===!1&&e.eligible!==!1?o`<span class="tag">not in the prompt</span>`:i}</p>
-        ${e.description?o`<p>${e.description}</p>`:i}
-        ${(e.why??[]).map(e=>o`<p class="small warn-text">${l(e)}</p>`)}
-        <p class="quiet small">${e.source??``}${e.path?o` · ${this.place(e.path)}`:i}</p></li>`)}</ul>`}place(e){return e.startsWith(`/`)?o`<code>${e}</code>`:o`<a href=${n(`files`,this.agent,...e.split(`/`))}>${e}</a>`}};customElements.define(`chitin-skills`,g);
+      <p class="quiet small">${e.path?r`<a href=${h(`files`,this.agent,...e.path.split(`/`))}>${e.path}${e.line?`:${e.line}`:``}</a> · `:n}<code>${e.code}</code></p>
+      ${e.remedy?r`<p class="small">${l(e.remedy)}</p>`:n}</li>`)}</ul>`}drawSkills(e){if(e.length===0)return c(`No skills.`,"A skill is a directory below `skills/` with a `SKILL.md` in it.");let t=e.filter(e=>e.eligible!==!1).length;return r`<p class="quiet">${u(e.length,`skill`)}, ${d(t)} usable here</p>
+      <ul class="cards">${e.map(e=>r`<li class="card" data-off=${e.eligible===!1||n}>
+        <p><strong>${e.name}</strong> ${e.eligible===!1?r`<span class="tag">not usable</span>`:n} ${e.inPrompt===!1&&e.eligible!==!1?r`<span class="tag">not in the prompt</span>`:n}</p>
+        ${e.description?r`<p>${e.description}</p>`:n}
+        ${(e.why??[]).map(e=>r`<p class="small warn-text">${l(e)}</p>`)}
+        <p class="quiet small">${e.source??``}${e.path?r` · ${this.place(e.path)}`:n}</p></li>`)}</ul>`}place(e){return e.startsWith(`/`)?r`<code>${e}</code>`:r`<a href=${h(`files`,this.agent,...e.split(`/`))}>${e}</a>`}};customElements.define(`chitin-skills`,g);

@@ -18,6 +18,8 @@ use chitin_runtime::display::sentence;
 use chitin_store::{SessionStore, StoreError};
 use tokio::sync::mpsc;
 
+/// How many sessions can be completed.
+const MOST_KNOWN: usize = 1_000;
 /// How many events wait for the screen before the turn waits too.
 const WAITING: usize = 256;
 
@@ -68,7 +70,8 @@ pub(super) async fn compact(
 /// Talks until the user leaves.
 pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, CliError> {
     let mut screen = screen(&wiring, printer);
-    let sessions = wiring.conversation.factory.store.list().unwrap_or_default();
+    let sessions = wiring.conversation.factory.store.page(None, MOST_KNOWN);
+    let sessions = sessions.unwrap_or_default().sessions;
     let candidates = wiring.conversation.agent.parts().models.iter();
     let known = Known {
         sessions: sessions.into_iter().map(|(key, _)| key).collect(),

@@ -5,11 +5,10 @@ use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::terminal::messages::{UNKNOWN, cost, counted, fit, one_line, tokens};
-use chitin_runtime::sessions::{AgentSessions, SessionFiles, SessionOwner, TranscriptFile};
+use chitin_runtime::sessions::{AgentSessions, SessionFiles, SessionOwner};
 use chitin_runtime::{Host, shown};
-use chitin_store::SessionEntry;
+use chitin_store::{SessionCursor, SessionEntry};
 use serde::Serialize;
-use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;
@@ -23,8 +22,27 @@ pub(super) struct ListArgs {
     #[arg(long)]
     openclaw: bool,
 
+    /// List at most this many.
+    #[arg(long, value_name = "N", default_value_t = LISTED, value_parser = clap::value_parser!(u32).range(1..=MOST_LISTED))]
+    limit: u32,
+
+    /// Continue where another list ended: the place that it named.
+    #[arg(long, value_name = "PLACE", value_parser = place)]
+    after: Option<SessionCursor>,
+
     #[command(flatten)]
     whose: Whose,
+}
+
+/// How many sessions are listed when nothing is said.
+const LISTED: u32 = 100;
+/// How many are listed at most.
+const MOST_LISTED: i64 = 100_000;
+
+fn place(text: &str) -> Result<SessionCursor, String> {
+    SessionCursor::parse(text).ok_or_else(|| {
+        "a place is what `chitin sessions list` names when there are more".to_owned()
+    })
 }
 
 /// The table.
@@ -35,6 +53,11 @@ struct Table {
     #[serde(serialize_with = "chitin_workspace::json_path::serialize")]
     directory: PathBuf,
     sessions: Vec<Row>,
+    /// How many sessions there are, listed or not.
+    total: usize,
+    /// Where the list goes on; absent when these are the last ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
     /// How many transcripts are kept that no session goes on with.
     archived: usize,
     #[serde(skip)]
@@ -82,13 +105,17 @@ struct Row {
 }
 
 impl Row {
-    fn new(key: String, entry: SessionEntry, files: &HashMap<String, TranscriptFile>) -> Self {
-        let named = entry.session_file.as_deref().and_then(|file| {
-            let name = Path::new(file).file_name()?;
-            files.get(name.to_str()?)
-        });
-        let file = named.or_else(|| files.get(&format!("{}.jsonl", entry.session_id)));
-        Self {
+    fn new(key: String, entry: SessionEntry, source: &AgentSessions) -> Result<Self, CliError> {
+        let name = entry.session_file.as_deref().map(Path::new);
+        let name = name.and_then(|path| path.file_name()?.to_str());
+        let mut file = match name {
+            Some(name) => source.transcript(name)?,
+            None => None,
+        };
+        if file.is_none() {
+            file = source.transcript(&format!("{}.jsonl", entry.session_id))?;
+        }
+        Ok(Self {
             model: match (entry.model_provider, entry.model) {
                 (Some(provider), Some(model)) => Some(format!("{provider}/{model}")),
                 (None, model) => model,
@@ -100,14 +127,14 @@ impl Row {
             context_tokens: entry.total_tokens,
             window: entry.context_tokens,
             cost_usd: entry.estimated_cost_usd,
-            bytes: file.map(|file| file.bytes),
-            file: file.map(|file| file.path.clone()),
+            bytes: file.as_ref().map(|file| file.bytes),
+            file: file.map(|file| file.path),
             compactions: entry.compaction_count.unwrap_or(0),
             aborted: entry.aborted_last_run.unwrap_or(false),
             updated_at: entry.updated_at,
             session_id: entry.session_id,
             key,
-        }
+        })
     }
 
     /// Returns the cells of the table.
@@ -134,28 +161,41 @@ impl Row {
 pub(super) fn run(args: &ListArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let keeper = source::owner(args.openclaw);
     let source = source::find(host, &args.whose, keeper, printer)?;
-    print(&source, keeper, host, printer)
+    let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
+    print(&source, keeper, (args.after.as_ref(), limit), host, printer)
 }
 
-/// Prints the table of an agent's sessions.
-pub(super) fn print(
+/// Prints the table of an agent's sessions from the first one on.
+pub(super) fn print_first(
     source: &AgentSessions,
     keeper: SessionOwner,
     host: &Host,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let files = source.transcripts()?;
+    print(source, keeper, (None, LISTED as usize), host, printer)
+}
+
+fn print(
+    source: &AgentSessions,
+    keeper: SessionOwner,
+    (after, limit): (Option<&SessionCursor>, usize),
+    host: &Host,
+    printer: &Printer,
+) -> Result<Exit, CliError> {
     let archived = match &source.files {
-        SessionFiles::Own { store, .. } => store.archive().map_err(refused)?.len(),
+        SessionFiles::Own { store, .. } => store.archived_count().map_err(refused)?,
         SessionFiles::OpenClaw { .. } => 0,
     };
-    let sessions = source.list()?.into_iter();
+    let page = source.page(after, limit)?;
+    let (total, next) = (page.total, page.next());
+    let rows = page.sessions.into_iter();
+    let rows = rows.map(|(key, entry)| Row::new(key, entry, source));
     let directory = source.directory();
     printer.result(&Table {
         agent: source.agent.to_string(),
-        sessions: sessions
-            .map(|(key, entry)| Row::new(key, entry, &files))
-            .collect(),
+        sessions: rows.collect::<Result<_, _>>()?,
+        total,
+        next: next.map(|place| place.to_string()),
         archived,
         shown_directory: shown(&directory, host),
         directory,
@@ -193,10 +233,14 @@ impl Render for Table {
             SessionOwner::Chitin => "",
             SessionOwner::OpenClaw => "OpenClaw's ",
         };
+        let listed = match &self.next {
+            None if self.sessions.len() == self.total => String::new(),
+            Some(_) | None => format!("{} of ", self.sessions.len()),
+        };
         write!(
             out,
-            "{} of {whose}agent `{}` in `{}`.",
-            count(self.sessions.len(), "session"),
+            "{listed}{} of {whose}agent `{}` in `{}`.",
+            count(self.total, "session"),
             self.agent,
             one_line(&self.shown_directory)
         )?;
@@ -206,6 +250,9 @@ impl Render for Table {
                 " {} in the archive.",
                 count(self.archived, "transcript")
             )?;
+        }
+        if let Some(next) = &self.next {
+            write!(out, " `--after '{}'` lists the next ones.", one_line(next))?;
         }
         writeln!(out)
     }

@@ -93,7 +93,7 @@ impl Args {
 /// Lists the sessions of an agent that was found already.
 pub(crate) fn show(host: &Host, setup: &Setup, printer: &Printer) -> Result<Exit, CliError> {
     let source = AgentSessions::find(host, setup, SessionOwner::Chitin)?;
-    list::print(&source, SessionOwner::Chitin, host, printer)
+    list::print_first(&source, SessionOwner::Chitin, host, printer)
 }
 
 /// Says in the user's words what the store could not do.

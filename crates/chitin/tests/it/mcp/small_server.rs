@@ -453,3 +453,28 @@ fn a_server_that_answers_something_else_is_said_in_plain_words() {
         "{said}"
     );
 }
+
+#[test]
+fn serve_ends_the_program_of_an_agent_that_rests_and_starts_it_again() {
+    if !needs::programs(&["python3"]) {
+        return;
+    }
+    let talk = talk(&SUMS.in_two_turns());
+    let mut settings = trusted(&json!({"servers": {"small": program(&talk)}}));
+    settings["server"] = json!({"idleAgentSeconds": 1});
+    talk.configure(settings);
+    let serving = Serving::start(&talk, &[]);
+    let add = || {
+        let body = json!({"text": "Add", "wait": true});
+        let (status, answer) = serving.ask("POST", "/api/messages", Some(&body));
+        assert_eq!(status, 200, "{answer}");
+    };
+    add();
+    assert_eq!(results(&talk), [SUMS.five]);
+    wait_until("the server of the agent ends", || {
+        processes(&marker(&talk)).is_empty()
+    });
+    add();
+    assert_eq!(results(&talk), [SUMS.five, SUMS.forty_two]);
+    assert_eq!(starts(&talk.env.workspace()), 2);
+}

@@ -7,6 +7,7 @@
 mod bad_input;
 mod continuation;
 mod crashes;
+mod long_transcript;
 mod preflight;
 mod sandboxed;
 mod ten_turns;

@@ -47,6 +47,15 @@ fn descriptors(serving: &Serving) -> usize {
     std::fs::read_dir(directory).unwrap().count()
 }
 
+/// How many indexes of memories a server has open.
+fn memories(serving: &Serving) -> usize {
+    let directory = format!("/proc/{}/fd", serving.process.id());
+    let open = std::fs::read_dir(directory).unwrap();
+    let open = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    open.filter(|path| path.to_string_lossy().contains(".sqlite"))
+        .count()
+}
+
 /// The memory that a server has, in KiB.
 fn memory(serving: &Serving) -> usize {
     let status = format!("/proc/{}/status", serving.process.id());
@@ -58,14 +67,21 @@ fn memory(serving: &Serving) -> usize {
 
 #[test]
 fn agents_that_rest_hold_nothing_and_come_back_as_they_were() {
-    let script = [json!({"times": 0, "text": "Counted."})];
+    let search = json!([{"name": "memory_search", "arguments": {"query": "desk"}}]);
+    let script = [
+        json!({"when": "Where is the desk", "toolCalls": search}),
+        json!({"times": 0, "text": "Counted."}),
+    ];
     let talk = office(&script, &json!({"idleAgentSeconds": 1}));
     let serving = Serving::start(&talk, &[]);
     let (at_first, small) = (descriptors(&serving), memory(&serving));
+    say(&serving, &name(0), "Where is the desk?");
+    assert!(memories(&serving) > 0);
     for number in 0..agents() {
         say(&serving, &name(number), &format!("Lantern {number} is lit"));
     }
     let busy = descriptors(&serving);
+    serving.wait_until("no memory is open", |serving| memories(serving) == 0);
     let began = Instant::now();
     while descriptors(&serving) > at_first + 8 {
         assert!(
@@ -75,6 +91,12 @@ fn agents_that_rest_hold_nothing_and_come_back_as_they_were() {
         );
         std::thread::sleep(Duration::from_millis(50));
     }
+    println!(
+        "{} agents at rest: {} KiB, {} descriptors; at first {small} KiB, {at_first}",
+        agents(),
+        memory(&serving),
+        descriptors(&serving)
+    );
     // However many there are.
     let grown = memory(&serving).saturating_sub(small);
     assert!(

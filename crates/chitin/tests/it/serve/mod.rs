@@ -15,6 +15,7 @@ mod job_log;
 mod keys;
 mod logins;
 mod many_agents;
+mod many_sessions;
 mod networks;
 mod permissions;
 mod resources;
