@@ -69,6 +69,11 @@ impl<'d> Turn<'d> {
         &self.door.index
     }
 
+    /// Returns the directory, to which nobody else adds a session meanwhile.
+    pub(crate) const fn directory(&self) -> &Directory {
+        &self.door.directory
+    }
+
     /// Changes what the index says of a session.
     pub(crate) fn set(&mut self, key: &str, entry: &SessionEntry) {
         if let Some(slot) = Arc::make_mut(&mut self.door.index).set(key, entry) {
