@@ -472,6 +472,28 @@ pub(crate) fn user_zone(host: &Host, setup: &Setup) -> TimeZone {
         .unwrap_or(TimeZone::UTC)
 }
 
+/// Returns what is recorded of turns, and where.
+pub(crate) fn switches(host: &Host, setup: &Setup, state: &std::path::Path) -> Switches {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    switches_of(host, setup, &own.trace, state)
+}
+
+fn switches_of(
+    host: &Host,
+    setup: &Setup,
+    own: &chitin_protocol::settings::TraceSettings,
+    state: &std::path::Path,
+) -> Switches {
+    let rules = setup.contract().runtime.trace;
+    let places = LookupDirectories {
+        logs: state.join("logs"),
+        home: host.env.get("HOME").map(PathBuf::from),
+        working_directory: host.env.working_directory().to_owned(),
+    };
+    let lookup = |name: &str| host.env.get(name).map(str::to_owned);
+    Switches::from_lookup(lookup, own, setup.configuration.value(), &places, &rules)
+}
+
 /// Makes what makes the journal of a turn.
 fn journal(
     host: &Arc<Host>,
@@ -483,13 +505,7 @@ fn journal(
     notes: &Notes,
 ) -> Arc<dyn Fn() -> Journal + Send + Sync> {
     let rules = setup.contract().runtime.trace;
-    let places = LookupDirectories {
-        logs: state.join("logs"),
-        home: host.env.get("HOME").map(PathBuf::from),
-        working_directory: host.env.working_directory().to_owned(),
-    };
-    let lookup = |name: &str| host.env.get(name).map(str::to_owned);
-    let switches = Switches::from_lookup(lookup, own, setup.configuration.value(), &places, &rules);
+    let switches = switches_of(host, setup, own, state);
     for note in &switches.notes {
         notes.note(note);
     }

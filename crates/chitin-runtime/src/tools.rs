@@ -323,6 +323,9 @@ impl ToolBuilder<'_> {
     }
 }
 
+/// Where scratch files are, in Chitin's home.
+pub(crate) const CACHE: &str = "cache";
+
 /// Says in what commands of an agent run.
 pub fn sandbox_config(
     host: &Host,
@@ -330,7 +333,7 @@ pub fn sandbox_config(
     exec: &ExecSettings,
     state: &Path,
 ) -> SandboxConfig {
-    let scratch = state.join("cache");
+    let scratch = state.join(CACHE);
     let helper = host.helper.clone().unwrap_or_else(Host::program);
     let mut sandbox = SandboxConfig::new(helper, &setup.directory, scratch).with_settings(exec);
     sandbox.hidden.extend(state_roots(host, setup.contract()));

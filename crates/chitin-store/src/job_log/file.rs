@@ -305,12 +305,11 @@ impl LogFile {
     }
 
     /// Returns how jobs ended, as far as that is kept.
-    pub(super) fn ends(&self) -> Vec<(outcomes::Name, JobChange)> {
+    pub(super) fn ends(&self) -> Vec<JobChange> {
         let places: Vec<_> = self.open.known().lock().outcomes.places().collect();
-        let ends = places.into_iter().filter_map(|(name, place)| {
-            let end = self.read_end(place, |id| outcomes::name(id) == name)?;
-            Some((name, end))
-        });
+        let ends = places
+            .into_iter()
+            .filter_map(|(name, place)| self.read_end(place, |id| outcomes::name(id) == name));
         ends.collect()
     }
 

@@ -6,6 +6,7 @@ use super::{JobChange, JobLog, Submitted, gone};
 use crate::disk::Open;
 use crate::store::StoreError;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::sync::mpsc;
 
 /// A larger damaged log is not looked into, and goes.
@@ -13,8 +14,8 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// Which jobs are forgotten.
 pub struct ForgetJobs {
-    /// Tells from what a job is, or how it ended, whether it is one of them.
-    pub is_meant: Box<dyn Fn(&Value) -> bool + Send>,
+    /// Tells from what a job is, or how it ended, whether it is one of them; the names are those of the outcomes that were found so far.
+    pub is_meant: Box<dyn Fn(&Value, &HashSet<String>) -> bool + Send>,
     /// Damaged logs that were set aside go, too, if one of these stands in them.
     pub words: Vec<String>,
     /// What becomes of those that are open.
@@ -31,10 +32,10 @@ pub enum StillOpen {
 }
 
 /// What was forgotten.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ForgottenJobs {
-    /// How many outcomes.
-    pub outcomes: usize,
+    /// The names of the jobs whose outcomes went.
+    pub outcomes: HashSet<String>,
     /// How many open jobs.
     pub open: usize,
     /// How many damaged logs.
@@ -73,16 +74,28 @@ impl LogFile {
     pub(super) fn forget(&mut self, what: &ForgetJobs) -> Result<ForgottenJobs, StoreError> {
         let mut forgotten = ForgottenJobs::default();
         self.make_usable()?;
-        for (name, end) in self.ends() {
-            if let JobChange::End { outcome, .. } = end
-                && (what.is_meant)(&outcome)
-            {
-                self.known().lock().outcomes.remove(name);
-                forgotten.outcomes += 1;
+        let ends = self.ends();
+        loop {
+            let before = forgotten.outcomes.len();
+            for end in &ends {
+                if let JobChange::End { id, outcome, .. } = end
+                    && !forgotten.outcomes.contains(id)
+                    && (what.is_meant)(outcome, &forgotten.outcomes)
+                {
+                    forgotten.outcomes.insert(id.clone());
+                }
+            }
+            // One may say that another one did its work.
+            if forgotten.outcomes.len() == before {
+                break;
             }
         }
+        for id in &forgotten.outcomes {
+            self.known().lock().outcomes.forget(id);
+        }
         if what.open == StillOpen::Close {
-            forgotten.open = self.close_where(&|item| (what.is_meant)(&item.body));
+            let none = HashSet::new();
+            forgotten.open = self.close_where(&|item| (what.is_meant)(&item.body, &none));
         }
         self.write_anew()?;
         forgotten.damaged_logs = self.forget_damaged(&what.words)?;

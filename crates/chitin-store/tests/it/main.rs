@@ -8,6 +8,7 @@
 mod archive;
 mod changes;
 mod children;
+mod forget;
 mod fork;
 mod full_disk;
 mod guard;
