@@ -171,6 +171,12 @@ fn forgotten_jobs_leave_no_byte_in_the_log() {
         open("c", "gone"),
     ])
     .unwrap();
+    log.write(vec![JobChange::End {
+        id: "m".to_owned(),
+        at: 10,
+        outcome: json!({"mergedInto": "a"}),
+    }])
+    .unwrap();
     log.write(vec![
         end("a", "gone"),
         end("b", "stays"),

@@ -283,3 +283,86 @@ fn what_is_left_elsewhere_is_said() {
     assert_eq!(report["left"].as_array().unwrap().len(), 1, "{report:#}");
     assert_eq!(report["left"][0]["keptBy"], "backup", "{report:#}");
 }
+
+#[test]
+fn the_sessions_that_a_session_began_go_with_it_and_a_child_names_its_parent() {
+    let env = chitin_test::TestEnv::new();
+    let id = |number: u32| format!("{number}1111111-1111-4111-8111-111111111111");
+    let keys = [
+        ("main", "agent:main:main", None),
+        ("main", "agent:main:subagent:one", Some("agent:main:main")),
+        (
+            "other",
+            "agent:other:subagent:two",
+            Some("agent:main:subagent:one"),
+        ),
+        (
+            "main",
+            "agent:main:subagent:else",
+            Some("agent:main:elsewhere"),
+        ),
+    ];
+    for agent in ["main", "other"] {
+        let mut index = serde_json::Map::new();
+        for (number, (of, key, parent)) in (1..).zip(keys) {
+            if of != agent {
+                continue;
+            }
+            let mut entry = json!({"sessionId": id(number), "updatedAt": 5});
+            if let Some(parent) = parent {
+                entry["spawnedBy"] = json!(parent);
+            }
+            index.insert(key.to_owned(), entry);
+            let header = json!({"type": "session", "version": 3, "id": id(number), "timestamp": "2026-03-01T09:00:00.000Z", "cwd": "/w"});
+            let sessions = format!("home/.chitin/agents/{agent}/sessions");
+            env.file(
+                &format!("{sessions}/{}.jsonl", id(number)),
+                format!("{header}\n"),
+            );
+        }
+        let sessions = format!("home/.chitin/agents/{agent}/sessions/sessions.json");
+        env.file(&sessions, Value::Object(index).to_string());
+    }
+    let home = env.home().join(".chitin");
+    let left = |number| holders(&home, &id(number)).len();
+    let done = chitin(
+        &env,
+        &[
+            "sessions",
+            "delete",
+            "subagent:else",
+            "--yes",
+            "--agent",
+            "main",
+        ],
+    );
+    assert_eq!(code(&done), 0, "{}", shown(&done));
+    assert!(
+        shown(&done).contains("begun by `agent:main:elsewhere`"),
+        "{}",
+        shown(&done)
+    );
+    assert_eq!((left(4), left(1)), (0, 2));
+    let done = chitin(
+        &env,
+        &[
+            "--json", "sessions", "delete", "main", "--yes", "--agent", "main",
+        ],
+    );
+    let report = json_of(&done);
+    assert_eq!(code(&done), 0, "{report:#}");
+    let sessions = report["sessions"].as_array().unwrap();
+    let deleted: Vec<&str> = sessions
+        .iter()
+        .map(|one| one["key"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        deleted,
+        [
+            "agent:main:main",
+            "agent:main:subagent:one",
+            "agent:other:subagent:two"
+        ]
+    );
+    assert_eq!([1, 2, 3].map(left), [0, 0, 0]);
+}
