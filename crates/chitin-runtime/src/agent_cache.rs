@@ -97,6 +97,18 @@ struct AgentVariant {
     working_directory: Option<PathBuf>,
 }
 
+impl AgentCache {
+    /// Forgets what is in memory alone of a session, which is deleted: what was allowed for it, and what its commands said in the background.
+    fn forget_session(&self, session_key: &str) {
+        self.factory.forget_session(session_key);
+        // While one is made, none has run a command for a session that rests.
+        let templates = self.templates.try_lock();
+        for template in templates.iter().flat_map(|templates| templates.values()) {
+            template.tools.forget_session(session_key);
+        }
+    }
+}
+
 impl ServeHost {
     /// Lists the agents of a configuration; none is made yet.
     pub fn new(
@@ -563,7 +575,15 @@ impl AgentHost for ServeHost {
         let agent = agent.or_else(|| self.default.as_ref().map(ToString::to_string));
         let cache = self.cache(&agent.unwrap_or_default())?;
         let setup = &cache.factory.setup;
-        crate::forget::forget_served(&self.host, setup, &state, request, log)
+        let report = crate::forget::forget_served(&self.host, setup, &state, request, log)?;
+        for session in report.sessions.iter().filter(|_| !request.dry_run) {
+            let agent = crate::forget::agent_of(&session.key);
+            // An agent that is not served has nothing in memory.
+            if let Some(Ok(cache)) = agent.map(|agent| self.cache(&agent)) {
+                cache.forget_session(&session.key);
+            }
+        }
+        Ok(report)
     }
 
     fn admit(&self, agent_id: &str, session_key: &str) -> Result<(), HostError> {

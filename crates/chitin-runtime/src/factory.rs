@@ -110,6 +110,11 @@ pub struct AgentTemplate {
 }
 
 impl AgentFactory {
+    /// Forgets what was allowed for a session, which is deleted.
+    pub(crate) fn forget_session(&self, session_key: &str) {
+        self.approvals.forget_session(session_key);
+    }
+
     /// Finds out where an agent's sessions are.
     pub fn new(host: &Arc<Host>, setup: Arc<Setup>, notes: &Notes) -> Result<Self, RuntimeError> {
         named_in_utf8(host, &setup)?;

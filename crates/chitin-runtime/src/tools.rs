@@ -104,6 +104,13 @@ impl Tools {
         self
     }
 
+    /// Stops what runs in the background for a session, which is deleted, and forgets what it said.
+    pub(crate) fn forget_session(&self, session_key: &str) {
+        if let Some(jobs) = &self.jobs {
+            jobs.forget_session(session_key);
+        }
+    }
+
     /// Tells whether a command runs in the background, or ended lately.
     pub(crate) fn has_jobs(&self) -> bool {
         self.jobs.as_ref().is_some_and(|jobs| !jobs.is_empty())
