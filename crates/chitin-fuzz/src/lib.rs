@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod announce;
+pub mod backup_archive;
 pub mod check_text;
 pub mod command;
 pub mod config;
@@ -67,11 +68,16 @@ pub struct Target {
 }
 
 /// Every target, by name.
-pub const TARGETS: [Target; 39] = [
+pub const TARGETS: [Target; 40] = [
     Target {
         name: "announce",
         run: announce::run,
         dictionary: announce::DICTIONARY,
+    },
+    Target {
+        name: "backup_archive",
+        run: backup_archive::run,
+        dictionary: backup_archive::DICTIONARY,
     },
     Target {
         name: "check_text",

@@ -1,10 +1,11 @@
 //! Who makes agents. The gateway knows no configuration files, no home directory and no models: it asks for an agent.
 
 use crate::approvals::KeptApproval;
+use crate::forget::{ForgetError, ForgetReport, ForgetRequest};
 use crate::jobs::Sender;
 use chitin_agent::turn::Agent;
 use chitin_protocol::settings::SubagentSettings;
-use chitin_store::SessionStore;
+use chitin_store::{JobLog, SessionStore};
 use chitin_tools::ToolOffer;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -60,6 +61,13 @@ pub trait AgentHost: Send + Sync {
     fn revoke_approval(&self, id: &str) -> Result<bool, HostError> {
         let _ = id;
         Ok(false)
+    }
+
+    /// Forgets sessions and those that they began, in everything that is kept of them, or says what that would be. Jobs that are open stay
+    /// open. Waits for the disk.
+    fn forget(&self, request: &ForgetRequest, log: &JobLog) -> Result<ForgetReport, ForgetError> {
+        let _ = (request, log);
+        Err(HostError::new("Sessions cannot be deleted here.").into())
     }
 
     /// Says what the model would get in the next turn of a session.

@@ -22,6 +22,7 @@
 //! | [`sessions`] | what a session sees of others and sends to them; `sessions_list`, `sessions_history`, `sessions_send` |
 //! | [`heartbeat`] | turns that a timer begins |
 //! | [`cron`] | turns that a schedule begins; the `cron` tool |
+//! | [`forget`] | sessions that are deleted everywhere |
 //! | [`approvals`] | questions for permission, as events with an answer |
 //! | [`events`] | what listeners are told |
 //! | [`surface`] | what a channel is and can do; a directory as a channel |
@@ -32,6 +33,7 @@ pub mod compat;
 pub mod cron;
 pub mod delivery;
 pub mod events;
+pub mod forget;
 mod gateway;
 pub mod heartbeat;
 mod host;

@@ -75,7 +75,7 @@ impl TargetDirectory {
         })
     }
 
-    fn staging_directory(&self) -> Result<Scratch, StageError> {
+    pub(super) fn staging_directory(&self) -> Result<Scratch, StageError> {
         let not_possible = |reason| StageError::NotPossible { reason };
         let Some(above) = self.above.as_ref().filter(|_| !self.name.is_empty()) else {
             return Err(not_possible("there is no directory above it"));

@@ -35,6 +35,6 @@ mod trial;
 
 pub use fault::{PluginFault, PluginNote};
 pub use host::{NoteSink, PluginHost};
-pub use process::{PluginState, PluginStatus};
+pub use process::{DATA_DIRECTORY, PluginState, PluginStatus};
 pub use set::{PluginSet, Reloaded};
 pub use trial::{AdapterTrial, EngineTrial, PluginTrial};

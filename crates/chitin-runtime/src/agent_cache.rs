@@ -20,11 +20,12 @@ use chitin_agent::turn::{Agent, NoApprover};
 use chitin_config::{Layers, agents, home};
 use chitin_gateway::access::ToolLimits;
 use chitin_gateway::approvals::KeptApproval;
+use chitin_gateway::forget::{ForgetError, ForgetReport, ForgetRequest};
 use chitin_gateway::{AgentAsk, AgentHost, AgentSummary, HostError};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::session_key;
 use chitin_protocol::settings::SubagentSettings;
-use chitin_store::{FileStore, RandomIds, SessionStore};
+use chitin_store::{FileStore, JobLog, RandomIds, SessionStore};
 use chitin_tools::Approver;
 use chitin_tools::policy::SenderKind;
 use futures_util::FutureExt;
@@ -94,6 +95,18 @@ struct AgentVariant {
     model: Option<String>,
     thinking: Option<String>,
     working_directory: Option<PathBuf>,
+}
+
+impl AgentCache {
+    /// Forgets what is in memory alone of a session, which is deleted: what was allowed for it, and what its commands said in the background.
+    fn forget_session(&self, session_key: &str) {
+        self.factory.forget_session(session_key);
+        // While one is made, none has run a command for a session that rests.
+        let templates = self.templates.try_lock();
+        for template in templates.iter().flat_map(|templates| templates.values()) {
+            template.tools.forget_session(session_key);
+        }
+    }
 }
 
 impl ServeHost {
@@ -568,6 +581,27 @@ impl AgentHost for ServeHost {
         };
         let revoked = revoke_approval(&state, id).map_err(|error| said(&error))?;
         Ok(revoked.is_some())
+    }
+
+    fn forget(&self, request: &ForgetRequest, log: &JobLog) -> Result<ForgetReport, ForgetError> {
+        let state = chitin_home(&self.host)
+            .ok_or_else(|| HostError::new("Could not determine Chitin's home."))?;
+        let agent = request
+            .keys
+            .first()
+            .and_then(|key| crate::forget::agent_of(key));
+        let agent = agent.or_else(|| self.default.as_ref().map(ToString::to_string));
+        let cache = self.cache(&agent.unwrap_or_default())?;
+        let setup = &cache.factory.setup;
+        let report = crate::forget::forget_served(&self.host, setup, &state, request, log)?;
+        for session in report.sessions.iter().filter(|_| !request.dry_run) {
+            let agent = crate::forget::agent_of(&session.key);
+            // An agent that is not served has nothing in memory.
+            if let Some(Ok(cache)) = agent.map(|agent| self.cache(&agent)) {
+                cache.forget_session(&session.key);
+            }
+        }
+        Ok(report)
     }
 
     fn admit(&self, agent_id: &str, session_key: &str) -> Result<(), HostError> {

@@ -3,7 +3,7 @@
 use crate::setup::{Setup, state_roots};
 use crate::{Host, chitin_home};
 use chitin_agent::checkpoint::{Checkpoints, OpenCheckpoint, WritingTurn};
-use chitin_guard::{DirectoryEntryKind, Fingerprint, Root};
+use chitin_guard::{DirectoryEntryKind, Fingerprint, LinkPolicy, Root};
 use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::settings::UndoSettings;
 use chitin_tools::exec::UndoCovers;
@@ -19,11 +19,13 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 
 /// The directory beside that of the sessions.
-const DIRECTORY: &str = "undo";
+pub(crate) const DIRECTORY: &str = "undo";
 /// How much of the hash of a workspace's path names its history.
 const HASH_CHARS: usize = 16;
 /// How often a turn that writes gives a sign of life.
 const BEAT: Duration = Duration::from_secs(1);
+/// How many workspaces an agent has at most.
+const MOST_RECORDS: usize = 100_000;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 impl Setup {
@@ -85,6 +87,33 @@ pub(crate) fn undo_covers(host: &Host, setup: &Setup) -> UndoCovers {
             && !excluded.iter().any(|root| file.starts_with(root))
             && Fingerprint::of_path(file).is_some_and(|now| now.size <= limits.max_file_bytes)
     })
+}
+
+/// Returns the records of changes of an agent, one for each of its workspaces, by the directory of the agent.
+pub(crate) fn records(agent: &Path) -> Vec<PathBuf> {
+    let directory = agent.join(DIRECTORY);
+    let Ok(root) = Root::open(&directory) else {
+        return Vec::new();
+    };
+    let listed = root.list(Path::new(""), &LinkPolicy::Refuse, MOST_RECORDS);
+    let listed = listed.unwrap_or_default().into_iter();
+    listed
+        .filter(|entry| entry.kind == DirectoryEntryKind::Directory)
+        .map(|entry| directory.join(&entry.name))
+        .collect()
+}
+
+/// Returns the path below the directory of a record of changes, of a path in Chitin's home; nothing if it is in none.
+pub(crate) fn below_record(path: &Path) -> Option<PathBuf> {
+    let mut parts = path.components();
+    let agent: PathBuf = parts.by_ref().take(2).collect();
+    let sessions =
+        chitin_store::FileStore::directory_of(Path::new(""), agent.file_name()?.to_str()?);
+    let is_record = sessions.parent() == Some(&*agent)
+        && parts.next()?.as_os_str() == DIRECTORY
+        && parts.next().is_some();
+    let below: PathBuf = parts.collect();
+    (is_record && !below.as_os_str().is_empty()).then_some(below)
 }
 
 /// Takes the history of a directory that was moved to where it is looked for now. One that is there already stays. What fails

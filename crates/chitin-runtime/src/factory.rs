@@ -111,6 +111,11 @@ pub struct AgentTemplate {
 }
 
 impl AgentFactory {
+    /// Forgets what was allowed for a session, which is deleted.
+    pub(crate) fn forget_session(&self, session_key: &str) {
+        self.approvals.forget_session(session_key);
+    }
+
     /// Finds out where an agent's sessions are.
     pub fn new(host: &Arc<Host>, setup: Arc<Setup>, notes: &Notes) -> Result<Self, RuntimeError> {
         named_in_utf8(host, &setup)?;
@@ -473,6 +478,28 @@ pub(crate) fn user_zone(host: &Host, setup: &Setup) -> TimeZone {
         .unwrap_or(TimeZone::UTC)
 }
 
+/// Returns what is recorded of turns, and where.
+pub(crate) fn switches(host: &Host, setup: &Setup, state: &std::path::Path) -> Switches {
+    let own = setup.configuration.layers.settings(Some(&setup.agent));
+    switches_of(host, setup, &own.trace, state)
+}
+
+fn switches_of(
+    host: &Host,
+    setup: &Setup,
+    own: &chitin_protocol::settings::TraceSettings,
+    state: &std::path::Path,
+) -> Switches {
+    let rules = setup.contract().runtime.trace;
+    let places = LookupDirectories {
+        logs: state.join("logs"),
+        home: host.env.get("HOME").map(PathBuf::from),
+        working_directory: host.env.working_directory().to_owned(),
+    };
+    let lookup = |name: &str| host.env.get(name).map(str::to_owned);
+    Switches::from_lookup(lookup, own, setup.configuration.value(), &places, &rules)
+}
+
 /// Makes what makes the journal of a turn.
 fn journal(
     host: &Arc<Host>,
@@ -484,13 +511,7 @@ fn journal(
     notes: &Notes,
 ) -> Arc<dyn Fn() -> Journal + Send + Sync> {
     let rules = setup.contract().runtime.trace;
-    let places = LookupDirectories {
-        logs: state.join("logs"),
-        home: host.env.get("HOME").map(PathBuf::from),
-        working_directory: host.env.working_directory().to_owned(),
-    };
-    let lookup = |name: &str| host.env.get(name).map(str::to_owned);
-    let switches = Switches::from_lookup(lookup, own, setup.configuration.value(), &places, &rules);
+    let switches = switches_of(host, setup, own, state);
     for note in &switches.notes {
         notes.note(note);
     }

@@ -39,6 +39,7 @@
 
 mod agent_cache;
 mod approvals;
+pub mod backup;
 pub mod channels;
 mod check;
 mod checkpoints;
@@ -51,6 +52,7 @@ pub mod doctor;
 mod error;
 mod factory;
 mod file_origins;
+pub mod forget;
 mod handle;
 mod host;
 mod identity;
@@ -75,6 +77,9 @@ pub mod traces;
 mod workspace_copy;
 
 pub use agent_cache::{AgentCache, ServeHost};
+/// Where the terminal remembers what was typed, in Chitin's home.
+pub const TYPED_LINES: &str = "history";
+
 pub use approvals::{AgentApproval, ApprovalFiles, approvals, revoke_approval};
 pub use check::WorkspaceCheck;
 pub use chitin_agent::clock::SystemClock;

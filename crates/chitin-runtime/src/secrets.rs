@@ -15,7 +15,7 @@ use std::path::Path;
 /// No honest file of keys is larger.
 const MOST_BYTES: u64 = 1024 * 1024;
 /// Where logins of registries are kept: Chitin's own file, of the form of Docker's.
-const REGISTRIES_FILE: &str = "registries.json";
+pub(crate) const REGISTRIES_FILE: &str = "registries.json";
 
 /// Lets the redactor of a host learn every secret that configuration holds and that Chitin keeps. What cannot be read is passed
 /// over: whoever needs it says so.

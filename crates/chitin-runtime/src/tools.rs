@@ -104,6 +104,13 @@ impl Tools {
         self
     }
 
+    /// Stops what runs in the background for a session, which is deleted, and forgets what it said.
+    pub(crate) fn forget_session(&self, session_key: &str) {
+        if let Some(jobs) = &self.jobs {
+            jobs.forget_session(session_key);
+        }
+    }
+
     /// Tells whether a command runs in the background, or ended lately.
     pub(crate) fn has_jobs(&self) -> bool {
         self.jobs.as_ref().is_some_and(|jobs| !jobs.is_empty())
@@ -323,6 +330,9 @@ impl ToolBuilder<'_> {
     }
 }
 
+/// Where scratch files are, in Chitin's home.
+pub(crate) const CACHE: &str = "cache";
+
 /// Says in what commands of an agent run.
 pub fn sandbox_config(
     host: &Host,
@@ -330,7 +340,7 @@ pub fn sandbox_config(
     exec: &ExecSettings,
     state: &Path,
 ) -> SandboxConfig {
-    let scratch = state.join("cache");
+    let scratch = state.join(CACHE);
     let helper = host.helper.clone().unwrap_or_else(Host::program);
     let mut sandbox = SandboxConfig::new(helper, &setup.directory, scratch).with_settings(exec);
     sandbox.hidden.extend(state_roots(host, setup.contract()));

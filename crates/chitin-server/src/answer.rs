@@ -233,6 +233,7 @@ async fn by_operation(
         Endpoint::Turns => api::turns(&shared, &name).await,
         Endpoint::Lens => api::lens(&shared, &name, &query).await,
         Endpoint::Stop => api::stop(&shared, &name),
+        Endpoint::DeleteSession => api::delete_session(&shared, &name, request).await,
         Endpoint::Traces => api::traces(&shared, &query).await,
         Endpoint::Trace => api::trace(&shared, name).await,
         Endpoint::ChatCompletions => openai::complete(shared, request).await,

@@ -4,10 +4,11 @@
 //! are found by [`Endpoint`] in `answer.rs`; a query parameter that is not listed here never reaches one.
 
 use crate::api::{
-    AgentList, AnswerApproval, ApprovalConflict, ApprovalList, BindingList, ChannelList, Health,
-    LoginReply, LoginRequest, Me, PairingCodeRequest, PairingList, Readiness, ReceivedMessage,
-    RevokeApproval, RevokeRequest, SaveFile, SendMessage, SentMessage, ServerStatus,
-    SessionDetails, SessionList, SessionTree, StopReply, Success, UndoTurn, UnsavedPreview,
+    AgentList, AnswerApproval, ApprovalConflict, ApprovalList, BindingList, ChannelList,
+    DeleteSession, Health, LoginReply, LoginRequest, Me, PairingCodeRequest, PairingList,
+    Readiness, ReceivedMessage, RevokeApproval, RevokeRequest, SaveFile, SendMessage, SentMessage,
+    ServerStatus, SessionDetails, SessionList, SessionTree, StopReply, Success, UndoTurn,
+    UnsavedPreview,
 };
 use crate::error::FileConflict;
 use crate::feed::StreamEvent;
@@ -19,6 +20,7 @@ use crate::workspace_api::{
     SkillList, TraceList, TraceReply, TurnDiff, TurnList, UndoReport,
 };
 use chitin_gateway::approvals::ResolvedApproval;
+use chitin_gateway::forget::ForgetReport;
 use chitin_gateway::route::RouteExplanation;
 
 /// Which method an operation takes.
@@ -271,6 +273,8 @@ operations! {
         replies {200: json::<Lens>}, fails [400, 404, 501];
     Stop: Post "/api/sessions/{key}/stop", Token, "stop", "Stops the turn of a session and drops its queue.",
         replies {200: json::<StopReply>}, fails [404];
+    DeleteSession: Post "/api/sessions/{key}/delete", Token, "sessions", "Deletes a session and those that it began, everywhere: transcripts, recordings, memory, changes, jobs. Says what is left.",
+        takes DeleteSession, replies {200: json::<ForgetReport>}, fails [404, 409];
     Traces: Get "/api/traces", Token, "traces", "Lists recorded sessions, the newest first.",
         query [
             optional("agent", "Only sessions of this agent."), optional("session", "Only this session."),

@@ -31,12 +31,14 @@
 
 mod append;
 mod archive;
+mod backup;
 mod begin;
 pub mod compat;
 mod disk;
 mod entry;
 mod file_session;
 mod file_store;
+mod forget;
 mod fork;
 mod ids;
 mod index;
@@ -55,10 +57,13 @@ mod transfer;
 pub use archive::{
     ArchiveReason, Archived, ArchivedTranscript, Prune, PruneMode, PruneReport, PrunedKind,
 };
+pub use backup::{IndexHold, SessionFileKind, hold_index};
 pub use file_store::FileStore;
+pub use forget::SessionFiles;
 pub use ids::{Ids, RandomIds};
 pub use job_log::{
-    JobChange, JobLog, JobLogDamage, JobLogEvent, JobLogHealth, OpenItem, OutcomeLimits,
+    ForgetJobs, ForgottenJobs, JobChange, JobLog, JobLogBackup, JobLogDamage, JobLogEvent,
+    JobLogHealth, OpenItem, OutcomeLimits, StillOpen,
 };
 pub use measure::{BranchMeasure, Passed};
 pub use openclaw::OpenClawSessions;

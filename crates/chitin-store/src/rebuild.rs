@@ -13,6 +13,9 @@ use std::path::Path;
 /// No honest list of keys is longer.
 const MAX_KEYS_BYTES: u64 = 256 << 20;
 
+/// What the list of keys is written to before it takes the place of the old one.
+const NEXT_KEYS: &str = ".sessions.keys.next";
+
 /// One line of the list of keys.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -60,6 +63,46 @@ pub(crate) fn note_keys(
         .and_then(|()| file.sync_data());
     if written.is_err() {
         let _ = file.truncate(length);
+    }
+    written
+}
+
+/// Returns the names of all transcripts that a key has or had, without their ending.
+pub(crate) fn transcripts_of(
+    directory: &Directory,
+    key: &str,
+) -> Result<impl Iterator<Item = String> + use<>, StoreError> {
+    let lines = keys(directory)?;
+    let mut last: HashMap<String, String> = HashMap::new();
+    for line in lines {
+        last.insert(line.transcript, line.key);
+    }
+    let key = key.to_owned();
+    let of_key = last.into_iter().filter(move |(_, owner)| *owner == key);
+    Ok(of_key.map(|(transcript, _)| transcript))
+}
+
+/// Takes a key out of the list of keys. Called with the right to change the index.
+pub(crate) fn forget_key(directory: &Directory, key: &str) -> Result<(), StoreError> {
+    let lines = keys(directory)?;
+    if !lines.iter().any(|line| line.key == key) {
+        return Ok(());
+    }
+    let mut text = String::new();
+    for line in lines.iter().filter(|line| line.key != key) {
+        text.push_str(&serde_json::to_string(line).unwrap_or_default());
+        text.push('\n');
+    }
+    directory.remove(NEXT_KEYS)?;
+    let next = directory.file(NEXT_KEYS, Open::CreateNew)?;
+    let next = next.ok_or_else(|| damaged(directory.path_of(NEXT_KEYS), "it cannot be made"))?;
+    let written = next
+        .write_all(text.as_bytes())
+        .and_then(|()| next.sync_data())
+        .and_then(|()| directory.rename(NEXT_KEYS, KEYS))
+        .and_then(|()| directory.sync());
+    if written.is_err() {
+        let _ = directory.remove(NEXT_KEYS);
     }
     written
 }

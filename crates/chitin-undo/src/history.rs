@@ -21,7 +21,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// The name of the index.
-const INDEX: &str = "index";
+pub(crate) const INDEX: &str = "index";
 /// Where an index is put that cannot be used.
 const BROKEN_INDEX: &str = "index.damaged";
 /// There while every turn that wrote was recorded.
@@ -31,7 +31,7 @@ pub(crate) const MISSED: &str = "not-recorded";
 /// The largest index that is read.
 const MAX_INDEX: u64 = 1 << 30;
 /// Claimed by whoever looks, records or takes back.
-const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 
 /// The changes that turns made to one workspace.
 #[derive(Debug, Clone)]
@@ -215,7 +215,7 @@ impl History {
 }
 
 /// Reads the index; tells whether there was none that can be used.
-fn read_index(store: &Root) -> Result<(Index, bool), UndoError> {
+pub(crate) fn read_index(store: &Root) -> Result<(Index, bool), UndoError> {
     let policy = ReadPolicy {
         links: LinkPolicy::Refuse,
         hardlinks: Hardlinks::Refuse,

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// The name of the file.
-const JOURNAL: &str = "undo.journal";
+pub(crate) const JOURNAL: &str = "undo.journal";
 /// The largest journal that is read.
 const MAX_BYTES: u64 = 256 << 20;
 

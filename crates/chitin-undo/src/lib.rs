@@ -28,11 +28,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod backup;
 mod blame;
 mod changes;
 mod diff;
 mod entry;
 mod error;
+mod forget;
 mod history;
 mod ignore;
 mod index;
@@ -48,11 +50,13 @@ mod restore;
 mod running;
 mod undo;
 
+pub use backup::{content_of, is_kept_in_copies};
 pub use blame::BlamedLine;
 pub use changes::{TurnChanges, TurnId};
 pub use diff::{Difference, DifferenceLine, LineCount};
 pub use entry::{Change, ContentId, Entry, NotCovered};
 pub use error::UndoError;
+pub use forget::{ForgottenTurns, forget, turns_of};
 pub use history::{Checkpoint, History, Uncovered};
 pub use ignore::IgnoreRules;
 pub use index::{Index, IndexError};

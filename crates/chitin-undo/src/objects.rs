@@ -14,7 +14,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Where contents lie beneath the store.
-const DIRECTORY: &str = "objects";
+pub(crate) const DIRECTORY: &str = "objects";
 /// Stands in the store while contents are written that no record names yet.
 pub(crate) const UNFINISHED: &str = "unfinished";
 /// The first byte of a file with a content as it is.
@@ -177,6 +177,15 @@ impl<'a> ContentWriter<'a> {
     /// Tells whether anything was stored.
     pub(crate) const fn has_written(&self) -> bool {
         self.count > 0
+    }
+}
+
+/// Reads what follows the first byte of a file with a content; of an odd file, as it is.
+pub(crate) fn decoded<'r>(kind: u8, file: impl Read + 'r) -> Box<dyn Read + 'r> {
+    if kind == COMPRESSED {
+        Box::new(ZlibDecoder::new(file))
+    } else {
+        Box::new(file)
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Where the files are beneath the store.
-const DIRECTORY: &str = "running";
+pub(crate) const DIRECTORY: &str = "running";
 /// The most that a file has.
 const MAX_BYTES: u64 = 64 << 10;
 /// How many turns are looked at.

@@ -38,6 +38,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "config",
             "plugins",
             "storage",
+            "backup",
+            "restore",
             "doctor",
             "help",
         ],

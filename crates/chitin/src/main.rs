@@ -12,6 +12,7 @@ mod page;
 mod panics;
 mod printer;
 mod rss;
+mod running_server;
 mod serve;
 mod ship;
 mod terminal;

@@ -459,6 +459,14 @@ export interface DelayedJob {
   tries: number;
 }
 
+/** How a session is deleted. */
+export interface DeleteSession {
+  /** Whether its turn is stopped and what waits is dropped; otherwise either is a conflict. */
+  stop?: boolean;
+  /** Whether it is only said what would be deleted. */
+  dryRun?: boolean;
+}
+
 /** A line of a comparison. */
 export type DiffLine = {
   op: "same";
@@ -651,6 +659,46 @@ export interface FirstDifference {
   line: number;
   /** The byte of the system prompt. */
   offset: number;
+}
+
+/** What was forgotten, or would be. */
+export interface ForgetReport {
+  /** Whether nothing was changed. */
+  dryRun: boolean;
+  /** The sessions. */
+  sessions: ForgottenSession[];
+  /** What the recordings had of them. */
+  recordings: RemovedRecordings;
+  /** What the record of changes had of their turns. */
+  turns: RemovedTurns;
+  /** What the job log had of them. */
+  jobs: RemovedJobs;
+  /** How many pieces the memory indexes had of them. */
+  memoryPieces: number;
+  /** How many memory indexes were thrown away because they could not be cleaned. They are made again when they are needed. */
+  memoryIndexesDiscarded: number;
+  /** How many lines the terminal remembered. */
+  typedLines: number;
+  /** What was searched afterwards; absent where nothing was changed. */
+  searched?: Searched;
+  /** Where something of them was found afterwards. */
+  left: LeftTrace[];
+  /** What lies elsewhere and is not touched. */
+  notes: string[];
+}
+
+/** A session that was forgotten. */
+export interface ForgottenSession {
+  /** Its key. */
+  key: string;
+  /** The session that began it, which is forgotten too. */
+  beganBy?: string;
+  /** How many transcripts it had, those in the archive included. */
+  transcripts: number;
+  /** How many files. */
+  files: number;
+  /** How many bytes these had. */
+  bytes: number;
 }
 
 /** A piece of memory that fits. */
@@ -853,6 +901,9 @@ export interface KeptApproval {
   allowedAt: number;
 }
 
+/** What keeps something of a forgotten session. */
+export type KeptPlace = "session" | "job" | "changes" | "recording" | "memory" | "artifact" | "backup" | "plugin" | "schedule" | "export" | "other";
+
 /** A file that an undo leaves alone. */
 export interface LeftAlone {
   /** Its path below the workspace. */
@@ -861,6 +912,16 @@ export interface LeftAlone {
   reason: string;
   /** Whether it is taken back if that is asked for. */
   canBeForced: boolean;
+}
+
+/** A file in which something of a forgotten session was found. */
+export interface LeftTrace {
+  /** The file. */
+  path: string;
+  /** Whether the id of a session stands there; otherwise words of it do. */
+  isId: boolean;
+  /** What keeps it. */
+  keptBy: KeptPlace;
 }
 
 /** What the model gets in a turn. */
@@ -1598,6 +1659,34 @@ export interface RefusedOutcome {
 /** What a rule of a workspace refused. */
 export type RefusedPart = "message" | "reply" | "tool-call";
 
+/** What the job log had. */
+export interface RemovedJobs {
+  /** How many outcomes of messages. */
+  outcomes: number;
+  /** How many messages that were not answered. */
+  open: number;
+  /** How many damaged logs that were kept. */
+  damagedLogs: number;
+}
+
+/** What recordings had. */
+export interface RemovedRecordings {
+  /** How many files went. */
+  files: number;
+  /** How many lines of logs went. */
+  lines: number;
+}
+
+/** What the record of changes had. */
+export interface RemovedTurns {
+  /** How many turns. */
+  turns: number;
+  /** How many contents of files that nothing else needs. */
+  contents: number;
+  /** How many bytes these took. */
+  bytes: number;
+}
+
 /** A question that needs no answer any more. */
 export interface ResolvedApproval {
   /** Its id. */
@@ -1693,6 +1782,16 @@ export interface SaveFile {
 export interface SavedFile {
   /** Its new version. */
   version: string;
+}
+
+/** What was searched. */
+export interface Searched {
+  /** How many files. */
+  files: number;
+  /** How many bytes, as they are when they are unpacked. */
+  bytes: number;
+  /** For how many ids and passages. */
+  words: number;
 }
 
 /** A message, as a client sends it. */
@@ -2497,6 +2596,7 @@ export interface Replies {
   "GET /api/sessions": SessionList;
   "GET /api/sessions/{key}": SessionDetails;
   "GET /api/sessions/{key}/context": ContextReport;
+  "POST /api/sessions/{key}/delete": ForgetReport;
   "GET /api/sessions/{key}/lens": Lens;
   "POST /api/sessions/{key}/stop": StopReply;
   "GET /api/sessions/{key}/turns": TurnList;

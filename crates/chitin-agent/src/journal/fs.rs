@@ -8,13 +8,15 @@
 
 use rustix::fs::{FlockOperation, OFlags};
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Only the owner reads logs.
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
+/// A longer line is looked at in parts.
+const MOST_OF_A_LINE: u64 = 256 << 20;
 
 /// A file that lines are appended to.
 #[derive(Debug)]
@@ -178,4 +180,86 @@ fn fill(directory: &Path, files: &[(&str, &[u8])]) -> io::Result<()> {
         file.sync_all()?;
     }
     Ok(())
+}
+
+/// Tells whether a regular file is there, without following a link.
+pub(super) fn is_file(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_file())
+}
+
+/// Removes a file; one that is not there is no error.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Shows each line of a file, without its end, one at a time.
+pub(super) fn each_line(path: &Path, see: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+    lines_of(File::open(path)?, &mut |line| {
+        see(line.strip_suffix(b"\n").unwrap_or(line));
+        Ok(())
+    })
+}
+
+/// Puts a file in the place of a log that has only some of its lines, and returns how many went. Whoever appends meanwhile waits, and finds the new
+/// file. If nothing goes, the file stays the same.
+pub(super) fn keep_lines(path: &Path, is_kept: &dyn Fn(&[u8]) -> bool) -> io::Result<usize> {
+    let old = File::open(path)?;
+    // A file system without locks still gets the new file.
+    let _ = rustix::fs::flock(&old, FlockOperation::LockExclusive);
+    let mut gone = 0;
+    lines_of(old.try_clone()?, &mut |line| {
+        gone += usize::from(!is_kept(line.strip_suffix(b"\n").unwrap_or(line)));
+        Ok(())
+    })?;
+    if gone == 0 {
+        return Ok(0);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let next = path.with_file_name(format!(".{name}.next"));
+    remove(&next)?;
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(FILE_MODE)
+        .open(&next)?;
+    let mut out = io::BufWriter::new(file);
+    let mut again = old.try_clone()?;
+    again.seek(SeekFrom::Start(0))?;
+    let written = lines_of(again, &mut |line| {
+        if is_kept(line.strip_suffix(b"\n").unwrap_or(line)) {
+            out.write_all(line)?;
+        }
+        Ok(())
+    })
+    .and_then(|()| out.into_inner().map_err(io::IntoInnerError::into_error))
+    .and_then(|file| file.sync_all())
+    .and_then(|()| std::fs::rename(&next, path));
+    if let Err(error) = written {
+        let _ = remove(&next);
+        return Err(error);
+    }
+    if let Some(parent) = path.parent() {
+        let _ = File::open(parent).and_then(|parent| parent.sync_all());
+    }
+    Ok(gone)
+}
+
+/// Shows each line of a file with its end.
+fn lines_of(file: File, see: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    let mut reader = io::BufReader::with_capacity(256 << 10, file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let count = reader
+            .by_ref()
+            .take(MOST_OF_A_LINE)
+            .read_until(b'\n', &mut line)?;
+        if count == 0 {
+            return Ok(());
+        }
+        see(&line)?;
+    }
 }

@@ -10,6 +10,7 @@ mod bundle;
 mod cache_trace;
 mod compat;
 mod digest;
+mod forget;
 pub mod fragments;
 mod fs;
 mod log;
@@ -27,7 +28,10 @@ mod trajectory;
 mod trajectory_data;
 mod turns;
 
-pub use bundle::{Bundle, BundleFile, BundleInput, Transcript, build, default_export_path};
+pub use bundle::{
+    Bundle, BundleFile, BundleInput, Transcript, build, default_export_path, exports_directory,
+};
+pub use forget::{ForgetMode, ForgottenRecordings, RecordedSession, RecordingPlaces, forget};
 pub use moment::{
     RequestSent, RunEnded, RunError, RunStarted, RunSurroundings, TurnMoment, TurnStop,
 };

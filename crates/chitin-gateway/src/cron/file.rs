@@ -12,7 +12,7 @@ pub const MOST_BYTES: u64 = 4 << 20;
 /// How many entries there may be.
 pub const MOST_ENTRIES: usize = 1_000;
 /// The directory beneath the state directory.
-const DIRECTORY: &str = "cron";
+pub const DIRECTORY: &str = "cron";
 /// The file.
 const NAME: &str = "jobs.json";
 /// The lock.

@@ -14,7 +14,7 @@ pub mod tool;
 
 pub use entry::{CronEntry, CronPayload, CronState, Delivery};
 pub use error::CronError;
-pub use file::{CronDocument, CronFile, MOST_BYTES, MOST_ENTRIES};
+pub use file::{CronDocument, CronFile, DIRECTORY, MOST_BYTES, MOST_ENTRIES};
 pub use run::CronReport;
 pub(crate) use run::{Schedules, blocking};
 pub use schedule::{Schedule, ScheduleKind};

@@ -96,6 +96,17 @@ impl Inner {
         self.recent().remember(digest(job_id));
     }
 
+    /// Forgets jobs, so that messages of their names are new ones.
+    pub(crate) fn forget_names(&self, job_ids: &[String]) {
+        let mut recent = self.recent();
+        for name in job_ids.iter().map(|id| digest(id)) {
+            if matches!(recent.names.get(&name), Some(State::Taken)) {
+                recent.names.remove(&name);
+                recent.order.retain(|other| *other != name);
+            }
+        }
+    }
+
     fn recent(&self) -> MutexGuard<'_, Recent> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }

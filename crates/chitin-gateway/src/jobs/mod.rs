@@ -4,6 +4,7 @@ pub(crate) mod log;
 mod outcome;
 mod recover;
 
+pub(crate) use outcome::merged_into;
 pub use outcome::{EarlierJob, StoredOutcome};
 
 use crate::access::ToolLimits;

@@ -48,6 +48,11 @@ enum Kept {
     Ended(StoredOutcome),
 }
 
+/// Says which job did the work of one, by what the job log keeps of it.
+pub(crate) fn merged_into(kept: &serde_json::Value) -> Option<&str> {
+    kept.get("mergedInto")?.as_str()
+}
+
 impl Gateway {
     /// Says what became of a job that was taken in before, as far as that is kept.
     pub async fn earlier(&self, job_id: &str) -> EarlierJob {

@@ -6,6 +6,7 @@
 
 mod batch;
 mod embedding;
+mod forget;
 mod frequent;
 mod job;
 mod lookup;
@@ -20,6 +21,7 @@ mod state;
 mod sync;
 mod trouble;
 
+pub use forget::{ForgottenPieces, forget, pieces_of};
 pub use job::{
     Cut, FileText, JobFile, MAX_FILE_BYTES, NewPiece, SyncJob, SyncProgress, SyncReport, SyncStop,
 };

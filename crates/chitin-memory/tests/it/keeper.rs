@@ -117,3 +117,34 @@ fn among_thousands_of_files_an_edit_is_heard_of() {
         std::thread::sleep(Duration::from_millis(50));
     }
 }
+
+#[test]
+fn a_forgotten_conversation_leaves_no_byte_in_the_index_also_while_it_is_open() {
+    let home = Home::new(&[("MEMORY.md", "- A heron.\n")]);
+    let here = home.memory.setting().workspace.clone();
+    let secret = "zyzzyva in the granary";
+    home.transcript("one", &here, &format!("There is a {secret}."));
+    home.transcript("two", &here, "The heron came back.");
+    assert_eq!(home.found("zyzzyva", &Effort::whole()).len(), 1);
+    let index = home.memory.setting().index.clone();
+    let holds = || {
+        ["", "-wal", "-shm"].iter().any(|end| {
+            let bytes = fs::read(format!("{}{end}", index.display())).unwrap_or_default();
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            text.contains("zyzzyva") || text.contains("granary")
+        })
+    };
+    assert!(holds());
+    let begins = ["one.jsonl".to_owned()];
+    assert_eq!(chitin_memory::index::pieces_of(&index, &begins).unwrap(), 1);
+    fs::remove_file(home.place.path().join("sessions/one.jsonl")).unwrap();
+    let forgotten = chitin_memory::index::forget(&index, &begins).unwrap();
+    assert_eq!((forgotten.pieces, forgotten.discarded), (1, false));
+    assert!(!holds());
+    assert_eq!(chitin_memory::index::pieces_of(&index, &begins).unwrap(), 0);
+    // The index goes on, without anything made anew.
+    assert_eq!(home.found("heron", &Effort::whole()).len(), 2);
+    assert!(home.found("zyzzyva", &Effort::whole()).is_empty());
+    let none = chitin_memory::index::forget(&here.join("none.sqlite"), &begins).unwrap();
+    assert_eq!(none.pieces, 0);
+}

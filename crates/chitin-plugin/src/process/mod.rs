@@ -6,6 +6,7 @@
 mod connection;
 mod worker;
 
+pub use worker::DATA as DATA_DIRECTORY;
 pub(crate) use worker::ProcessSpec;
 
 use crate::fault::PluginFault;

@@ -21,7 +21,7 @@ const IDLE: Duration = Duration::from_mins(10);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// The directory in Chitin's home that holds the plugins' own data.
-const DATA: &str = "plugin-data";
+pub const DATA: &str = "plugin-data";
 
 /// What a process is started from.
 #[derive(Debug, Clone)]

@@ -30,6 +30,9 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+/// Where indexes are, in Chitin's home. They are made again from notes and transcripts.
+pub(crate) const INDEXES: &str = "memory";
+
 /// An agent's memory, not made yet.
 pub struct AgentMemory {
     host: Arc<Host>,
@@ -79,7 +82,7 @@ impl AgentMemory {
     /// Returns where the index is kept.
     pub(crate) fn index_file(&self) -> PathBuf {
         let name = index_name(self.setup.agent.as_str(), &self.setup.directory);
-        self.state.join("memory").join(name)
+        self.state.join(INDEXES).join(name)
     }
 
     fn make(&self) -> Made {

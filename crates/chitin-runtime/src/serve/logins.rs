@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The file.
-const FILE: &str = "logins.json";
+const FILE: &str = super::LOGINS_FILE;
 /// What keeps a second process out while it is changed.
 const LOCK: &str = "logins.lock";
 /// No honest file is larger.

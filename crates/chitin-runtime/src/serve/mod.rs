@@ -13,11 +13,15 @@ mod token;
 #[cfg(feature = "serve")]
 mod workspace_api;
 
+/// Who is signed in to the page, in Chitin's home.
+pub(crate) const LOGINS_FILE: &str = "logins.json";
+
 pub use address::listen_address;
 pub(crate) use gateway::JOB_LOG;
 pub use gateway::{ServeRequest, ServedGateway, downgrade_job_log};
 #[cfg(feature = "serve")]
 pub use logins::LoginFile;
+pub(crate) use published::FILE as ADDRESS_FILE;
 pub use published::PublishedAddress;
 #[cfg(feature = "serve")]
 pub use settings::server_settings;

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 /// The file with the address, in Chitin's home.
-const FILE: &str = "server-address";
+pub(crate) const FILE: &str = "server-address";
 /// The name that the server claims.
 const LOCK: &str = "server-address.lock";
 /// No address is longer.

@@ -26,8 +26,8 @@ pub(crate) use events::events;
 pub(crate) use login::{LoginReply, LoginRequest, Me, login, logout, me};
 pub(crate) use messages::{ReceivedMessage, SendMessage, SentMessage, check_key, send};
 pub(crate) use sessions::{
-    ContextReport, SessionDetails, SessionList, StopReply, agent_of, context, key, session,
-    session_key, sessions, stop,
+    ContextReport, DeleteSession, SessionDetails, SessionList, StopReply, agent_of, context,
+    delete_session, key, session, session_key, sessions, stop,
 };
 pub(crate) use status::{AgentList, Health, ServerStatus, agents, explain, health, status};
 pub(crate) use tree::{SessionTree, tree};

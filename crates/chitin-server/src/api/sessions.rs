@@ -1,17 +1,19 @@
 //! Sessions: lists, one with what was said in it, what the model would get, an end to its turn.
 
-use crate::body::{Body, json};
+use crate::body::{Body, json, read_json};
 use crate::error::ApiError;
 use crate::route::Query;
 use crate::shared::Shared;
 use chitin_gateway::Gateway;
+use chitin_gateway::forget::{ForgetError, ForgetRequest, RunningTurns};
 use chitin_gateway::queue::BusySession;
 use chitin_protocol::session_key::{self, SessionKey};
 use chitin_protocol::transcript::TranscriptEntry;
 use chitin_store::{SessionCursor, SessionEntry, StoreError};
-use hyper::{Response, StatusCode};
+use hyper::body::Incoming;
+use hyper::{Request, Response, StatusCode};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How many sessions a list has, if nothing else is asked for.
@@ -77,6 +79,16 @@ pub(crate) struct StopReply {
     session_key: String,
     /// How many jobs were stopped or dropped.
     stopped: usize,
+}
+
+/// How a session is deleted.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct DeleteSession {
+    /// Whether its turn is stopped and what waits is dropped; otherwise either is a conflict.
+    stop: bool,
+    /// Whether it is only said what would be deleted.
+    dry_run: bool,
 }
 
 /// What the model would get in the next turn: what `chitin context --json` prints.
@@ -265,6 +277,46 @@ pub(crate) fn stop(shared: &Shared, text: &str) -> Result<Response<Body>, ApiErr
         stopped,
     };
     Ok(json(StatusCode::OK, &reply))
+}
+
+/// Deletes a session and the sessions that it began, in everything that is kept of them.
+pub(crate) async fn delete_session(
+    shared: &Shared,
+    text: &str,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, ApiError> {
+    let key = key(shared, text)?;
+    agent_of(&shared.gateway, &key)?;
+    let (head, body) = request.into_parts();
+    let asked: DeleteSession = read_json(&head.headers, body, shared).await?;
+    let report = shared.blocking(move |gateway| {
+        let request = ForgetRequest {
+            keys: vec![key],
+            dry_run: asked.dry_run,
+        };
+        let running = if asked.stop {
+            RunningTurns::Stop
+        } else {
+            RunningTurns::Refuse
+        };
+        gateway.forget(&request, running).map_err(refused)
+    });
+    Ok(json(StatusCode::OK, &report.await?))
+}
+
+fn refused(error: ForgetError) -> ApiError {
+    match error {
+        ForgetError::Busy { key } => {
+            let message = format!(
+                "The session `{}` has a turn that runs, or a message that waits.",
+                crate::error::short(&key)
+            );
+            ApiError::new(StatusCode::CONFLICT, "busy", message)
+                .hint("Send `stop` to stop it, or try again when it is over.")
+        }
+        ForgetError::Unknown { key } => StoreError::Unknown { key }.into(),
+        ForgetError::Failed(error) => error.into(),
+    }
 }
 
 /// Returns the agent whose session it is.

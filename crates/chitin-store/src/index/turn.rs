@@ -79,6 +79,11 @@ impl<'d> Turn<'d> {
         }
     }
 
+    /// Returns the directory, to which nobody else adds a session meanwhile.
+    pub(crate) const fn directory(&self) -> &Directory {
+        &self.door.directory
+    }
+
     /// Changes what the index says of a session.
     pub(crate) fn set(&mut self, key: &str, entry: &SessionEntry) -> Result<(), StoreError> {
         let old = match self.door.changes.get(key) {

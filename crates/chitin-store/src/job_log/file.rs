@@ -188,7 +188,7 @@ impl LogFile {
     }
 
     /// Sees to it that the open file is the file at the path, and that its name is on the disk.
-    fn make_usable(&mut self) -> Result<(), StoreError> {
+    pub(super) fn make_usable(&mut self) -> Result<(), StoreError> {
         let there = peek(&self.path.join(NAME))?;
         let is_ours =
             |(_, print): &(File, Fingerprint)| there.is_some_and(|there| there.is_same_file(print));
@@ -246,7 +246,7 @@ impl LogFile {
 
     /// Writes what is open and how the rest ended to a new file, which takes the place of the old one. That one goes on if this
     /// fails.
-    fn write_anew(&mut self) -> Result<(), StoreError> {
+    pub(super) fn write_anew(&mut self) -> Result<(), StoreError> {
         let mut bytes = Vec::new();
         let mut last = 0;
         line::write_header(&mut bytes).map_err(|error| self.unwritable(&error))?;
@@ -293,6 +293,38 @@ impl LogFile {
                 .write_all(format!("{}\n", line::VERSION).as_bytes())?;
         }
         Ok(())
+    }
+
+    /// Returns the names that others may ask for.
+    pub(super) const fn known(&self) -> &Known {
+        self.open.known()
+    }
+
+    pub(super) const fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Returns how jobs ended, as far as that is kept.
+    pub(super) fn ends(&self) -> Vec<JobChange> {
+        let places: Vec<_> = self.open.known().lock().outcomes.places().collect();
+        let ends = places
+            .into_iter()
+            .filter_map(|(name, place)| self.read_end(place, |id| outcomes::name(id) == name));
+        ends.collect()
+    }
+
+    /// Closes what is open and meant, and returns how much that was.
+    pub(super) fn close_where(&mut self, is_meant: &dyn Fn(&OpenItem) -> bool) -> usize {
+        let meant: Vec<String> = self
+            .open
+            .iter()
+            .filter(|item| is_meant(item))
+            .map(|item| item.id.clone())
+            .collect();
+        for id in &meant {
+            self.open.close(id);
+        }
+        meant.len()
     }
 
     /// Reads how a job ended.

@@ -116,7 +116,7 @@ impl OpenItems {
         }
     }
 
-    fn close(&mut self, id: &str) {
+    pub(super) fn close(&mut self, id: &str) {
         let Some(age) = self.ages.remove(id) else {
             return;
         };

@@ -13,11 +13,15 @@
 //! | `items.rs`, `outcomes.rs` | what is open, and where the outcomes of what is over stand |
 //! | `aside.rs` | damaged files are kept beside the log |
 //! | `health.rs` | how the log is, for whoever runs the server |
+//! | `backup.rs` | copies a log that another process has |
+//! | `forget.rs` | takes jobs out, to the last byte |
 //! | `inspect.rs` | looks at a log from outside, and writes the earlier format |
 
 mod aside;
+mod backup;
 mod contents;
 mod file;
+mod forget;
 mod health;
 mod inspect;
 mod items;
@@ -25,6 +29,8 @@ mod line;
 mod outcomes;
 mod writer;
 
+pub use backup::JobLogBackup;
+pub use forget::{ForgetJobs, ForgottenJobs, StillOpen};
 pub use health::{JobLogDamage, JobLogEvent, JobLogHealth};
 pub use inspect::{JobLogInspection, downgrade, inspect};
 pub use outcomes::OutcomeLimits;
@@ -87,12 +93,16 @@ pub struct OpenItem {
 
 /// Tells whether changes are on the disk.
 type Answer = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+/// Says what was forgotten.
+type ForgetAnswer = Box<dyn FnOnce(Result<ForgottenJobs, StoreError>) + Send>;
 /// What the thread that writes is to do.
 enum Submitted {
     /// Put changes onto the disk.
     Changes(Vec<JobChange>, Option<Answer>),
     /// Say how a job ended.
     Outcome(String, i64, Box<dyn FnOnce(Option<Value>) + Send>),
+    /// Forget jobs.
+    Forget(ForgetJobs, ForgetAnswer),
 }
 
 /// Keeps what is to be done. One process at a time has it.

@@ -58,6 +58,7 @@ struct Writer {
 impl Writer {
     fn write(&mut self, submitted: Vec<Submitted>) {
         let (mut batches, mut answers, mut asked) = (Vec::new(), Vec::new(), Vec::new());
+        let mut forgets = Vec::new();
         let is_asked = !submitted.is_empty();
         for one in submitted {
             match one {
@@ -66,6 +67,7 @@ impl Writer {
                     answers.push(answer);
                 }
                 Submitted::Outcome(id, now_ms, answer) => asked.push((id, now_ms, answer)),
+                Submitted::Forget(what, answer) => forgets.push((what, answer)),
             }
         }
         if !batches.is_empty() || !is_asked {
@@ -73,6 +75,9 @@ impl Writer {
         }
         for (id, now_ms, answer) in asked {
             answer(self.file.outcome(&id, now_ms));
+        }
+        for (what, answer) in forgets {
+            answer(self.file.forget(&what));
         }
     }
 

@@ -9,6 +9,7 @@ mod archive;
 mod changes;
 mod changes_beside;
 mod children;
+mod forget;
 mod fork;
 mod full_disk;
 mod guard;

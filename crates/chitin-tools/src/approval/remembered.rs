@@ -78,6 +78,12 @@ impl RememberedApprovals {
             })
     }
 
+    /// Forgets what was answered for a session, which is deleted.
+    pub fn forget_session(&self, session_key: &str) {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.remove(session_key);
+    }
+
     /// Keeps an answer as long as it says. Fails with a sentence; the answer counts all the same.
     pub fn keep(&self, request: &ApprovalRequest<'_>, answer: &Approval) -> Result<(), String> {
         let Some(pattern) = request.pattern else {

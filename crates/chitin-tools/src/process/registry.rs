@@ -110,6 +110,17 @@ impl Jobs {
         Some(inner.jobs.remove(at).1)
     }
 
+    /// Stops what runs for a session, which is deleted, and forgets what its commands said.
+    pub fn forget_session(&self, session_key: &str) {
+        let mut inner = self.lock();
+        for (_, job) in &inner.jobs {
+            if job.session_key == session_key {
+                job.stop_soon();
+            }
+        }
+        inner.jobs.retain(|(_, job)| job.session_key != session_key);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,6 +7,7 @@
 
 mod blame;
 mod crashes;
+mod forget;
 mod kit;
 mod limits;
 mod random;

@@ -2,6 +2,7 @@
 
 mod agents;
 mod approvals;
+mod backup;
 mod cache;
 mod channels;
 pub(crate) mod check;
@@ -51,6 +52,8 @@ pub(crate) const SHIPPING: [&str; 11] = [
 pub(crate) enum Command {
     /// List agents and their workspaces, show one, or explain which one gets a message.
     Agents(agents::Args),
+    /// Back up Chitin's home into one file, while it is in use.
+    Backup(backup::BackupArgs),
     /// Say which turn wrote a line of a file, and the message that led to it.
     Blame(history::blame::Args),
     /// Answer questions for permission, and list and revoke what you allowed always.
@@ -98,9 +101,11 @@ pub(crate) enum Command {
     Push(push::Args),
     /// Talk to the agent in a directory, or send one message with `-m`.
     Run(Box<run::Args>),
+    /// Restore Chitin's home from a backup.
+    Restore(backup::RestoreArgs),
     /// Run the gateway: web page, HTTP, WebSocket, chat channels, OpenAI-compatible API.
     Serve(serve::Args),
-    /// List, show, export, import and prune an agent's sessions.
+    /// List, show, export, import, delete and prune an agent's sessions.
     Sessions(sessions::Args),
     /// Sign an artifact with an ed25519 key, or create a key.
     Sign(sign::Args),
@@ -131,6 +136,8 @@ impl Command {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         match self {
             Self::Agents(args) => args.run(host, printer),
+            Self::Backup(args) => args.run(host, printer),
+            Self::Restore(args) => args.run(host, printer),
             Self::Blame(args) => args.run(host, printer),
             Self::Changes(args) => args.run(host, printer),
             Self::Undo(args) => args.run(host, printer),

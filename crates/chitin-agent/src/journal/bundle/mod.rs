@@ -254,6 +254,11 @@ impl Bundle {
     }
 }
 
+/// Returns the directory in which bundles of a workspace are put when nobody says where.
+pub fn exports_directory(workspace: &Path) -> PathBuf {
+    workspace.join(compat::EXPORT_DIRECTORY)
+}
+
 /// Returns where a bundle goes unless the user says otherwise.
 pub fn default_export_path(workspace: &Path, session_id: &str, now: i64) -> PathBuf {
     let start: String = super::switches::file_name(session_id)
@@ -265,7 +270,5 @@ pub fn default_export_path(workspace: &Path, session_id: &str, now: i64) -> Path
         .take(19)
         .map(|c| if c == ':' { '-' } else { c })
         .collect();
-    workspace
-        .join(compat::EXPORT_DIRECTORY)
-        .join(format!("{}-{start}-{time}", compat::EXPORT_PREFIX))
+    exports_directory(workspace).join(format!("{}-{start}-{time}", compat::EXPORT_PREFIX))
 }

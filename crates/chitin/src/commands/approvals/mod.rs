@@ -1,15 +1,13 @@
 //! `chitin approvals`: questions that wait on a server, and what was allowed for good when a tool asked.
 
-mod server;
-
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
+use crate::running_server::RunningServer;
 use chitin_runtime::{AgentApproval, Host, approvals, chitin_home, revoke_approval};
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use serde_json::{Value, json};
-use server::RunningServer;
 use std::fmt;
 use std::path::{Path, PathBuf};
 

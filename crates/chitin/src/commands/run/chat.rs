@@ -78,7 +78,13 @@ pub(super) async fn talk(mut wiring: Wiring, printer: &Printer) -> Result<Exit, 
         models: candidates.map(ModelCandidate::full_name).collect(),
     };
     let mut editor = Editor::new(
-        Some(wiring.conversation.factory.state.join("history")),
+        Some(
+            wiring
+                .conversation
+                .factory
+                .state
+                .join(chitin_runtime::TYPED_LINES),
+        ),
         known,
     );
     let model = &wiring.conversation.agent.parts().models[0];

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod conversation;
+mod delete;
 mod export;
 mod import;
 mod list;
@@ -19,7 +20,7 @@ use clap::Subcommand;
 use std::io;
 use std::path::PathBuf;
 
-/// List, show, export, import and prune an agent's sessions.
+/// List, show, export, import, delete and prune an agent's sessions.
 ///
 /// A session is a conversation with a key such as `agent:main:main`, stored as append-only JSON lines.
 /// `main` is short for the main session of the agent. OpenClaw's own sessions can be read and are never changed.
@@ -31,6 +32,7 @@ use std::path::PathBuf;
   chitin sessions list --openclaw --json
   chitin sessions show main --tail 10
   chitin sessions export main --format markdown --out talk.md
+  chitin sessions delete agent:main:diary --dry-run
   chitin sessions prune --older-than 30d --keep 100 --dry-run
   chitin sessions list --dir ./my-agent
   chitin sessions adopt harbor-3f9a1c2e ./harbor
@@ -52,6 +54,8 @@ enum Action {
     Show(show::ShowArgs),
     /// Export a session as its exact lines or as Markdown.
     Export(export::ExportArgs),
+    /// Delete sessions everywhere, and search for what is left of them.
+    Delete(delete::DeleteArgs),
     /// Delete old sessions and archived transcripts.
     Prune(prune::PruneArgs),
     /// Continue the sessions of another agent in a directory, for example after it was moved.
@@ -83,6 +87,7 @@ impl Args {
             Some(Action::List(args)) => list::run(args, host, printer),
             Some(Action::Show(args)) => show::run(args, host, printer),
             Some(Action::Export(args)) => export::run(args, host, printer),
+            Some(Action::Delete(args)) => delete::run(args, host, printer),
             Some(Action::Prune(args)) => prune::run(args, host, printer),
             Some(Action::Adopt(args)) => adopt::run(args, host, printer),
             Some(Action::Import(args)) => import::run(args, host, printer),

@@ -183,6 +183,31 @@ fn an_answer_for_the_session_holds_in_that_session_alone() {
 }
 
 #[test]
+fn an_answer_for_a_session_is_forgotten_with_it() {
+    let talk = talk(&[
+        when("ALPHA", &skills("ALPHA")),
+        when("BETA", &skills("BETA")),
+    ]);
+    let serving = Serving::start(&talk, &[]);
+    let _heard = watch(&serving);
+    say(&serving, "main", "ALPHA");
+    let asked = questions(&serving, 1).remove(0);
+    assert_eq!(
+        answer(&serving, &asked, &json!({"answer": "session"})).0,
+        200
+    );
+    serving.rest();
+    let path = "/api/sessions/agent:main:main/delete";
+    let (status, deleted) = serving.ask("POST", path, Some(&json!({})));
+    assert_eq!((status, &deleted["left"]), (200, &json!([])), "{deleted}");
+    say(&serving, "main", "BETA");
+    let asked = questions(&serving, 1).remove(0);
+    assert_eq!(answer(&serving, &asked, &json!({"answer": "no"})).0, 200);
+    serving.rest();
+    assert_eq!(talk.env.read("workspace/SKILLS.md"), "ALPHA");
+}
+
+#[test]
 fn an_answer_for_good_survives_a_restart_and_is_revoked_over_http_and_by_command() {
     let talk = talk(&[
         when("ALPHA", &skills("ALPHA")),

@@ -218,6 +218,15 @@ impl Serving {
         answer
     }
 
+    /// Sends a message under a key, and returns status and body.
+    pub(crate) fn send(&self, key: &str, body: &Value) -> (u16, Value) {
+        let head = [
+            ("authorization", format!("Bearer {}", self.token)),
+            ("idempotency-key", key.to_owned()),
+        ];
+        self.ask_raw("POST", "/api/messages", &head, Some(&body.to_string()))
+    }
+
     /// Says something in a channel, without waiting.
     pub(crate) fn say(&self, channel: &str, text: &str) -> Value {
         let body = json!({"text": text, "from": place(channel)});

@@ -16,10 +16,10 @@ fn kills() -> u64 {
 }
 
 /// A fixed sequence that looks random: a failure can be repeated.
-pub(super) struct Dice(pub(super) u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -28,7 +28,7 @@ impl Dice {
     }
 }
 
-pub(super) fn begin(command: &mut Command) -> Child {
+pub(crate) fn begin(command: &mut Command) -> Child {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -38,7 +38,7 @@ pub(super) fn begin(command: &mut Command) -> Child {
 }
 
 /// Kills a process after a while; tells whether it was still running.
-pub(super) fn killed_after(mut child: Child, micros: u64) -> bool {
+pub(crate) fn killed_after(mut child: Child, micros: u64) -> bool {
     std::thread::sleep(Duration::from_micros(micros));
     let _ = kill_process(Pid::from_child(&child), Signal::KILL);
     child.wait().unwrap().code().is_none()

@@ -4,7 +4,7 @@
     reason = "files are looked at and changed between the steps"
 )]
 
-mod kills;
+pub(crate) mod kills;
 mod leftovers;
 mod patches;
 mod places;

@@ -1,4 +1,4 @@
-//! The questions of a running server, over its HTTP API.
+//! What a running server of the same home is asked over its HTTP API: questions for permission, and sessions to be deleted.
 
 use crate::error::{CliError, FailureKind};
 use chitin_net::client_builder;
@@ -14,11 +14,13 @@ use tokio::runtime::Runtime;
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a server may take to delete a session and to search everything for it.
+const DELETING: Duration = Duration::from_secs(600);
 /// The longest event that is read.
 const LONGEST_EVENT: usize = 1 << 20;
 
 /// A server that is running.
-pub(super) struct RunningServer<'a> {
+pub(crate) struct RunningServer<'a> {
     host: &'a Host,
     address: SocketAddr,
     token: chitin_runtime::serve::Token,
@@ -27,7 +29,7 @@ pub(super) struct RunningServer<'a> {
 
 impl<'a> RunningServer<'a> {
     /// Finds the server of this home; nothing if none is running.
-    pub(super) fn find(
+    pub(crate) fn find(
         host: &'a Host,
         state: &Path,
         token_file: Option<&PathBuf>,
@@ -48,14 +50,14 @@ impl<'a> RunningServer<'a> {
     }
 
     /// Returns the questions that wait.
-    pub(super) fn pending(&self) -> Result<Vec<Value>, CliError> {
+    pub(crate) fn pending(&self) -> Result<Vec<Value>, CliError> {
         let listed = self.ask("GET", "/api/approvals", None)?;
         let pending = listed["pending"].as_array();
         Ok(pending.cloned().unwrap_or_default())
     }
 
     /// Answers a question, and returns what became of it.
-    pub(super) fn answer(&self, id: &str, answer: &Value) -> Result<Value, CliError> {
+    pub(crate) fn answer(&self, id: &str, answer: &Value) -> Result<Value, CliError> {
         // An id is a name in a path: whatever else was typed finds nothing.
         let id: String = id
             .chars()
@@ -65,14 +67,16 @@ impl<'a> RunningServer<'a> {
     }
 
     /// Hears of questions until the server ends. As long as this listens, questions are asked.
-    pub(super) fn watch(&self, mut heard: impl FnMut(&Value)) -> Result<(), CliError> {
+    pub(crate) fn watch(&self, mut heard: impl FnMut(&Value)) -> Result<(), CliError> {
         self.runtime.block_on(async {
             let path = "/api/events?answers=approvals";
             let mut response = self.sent("GET", path, None, None).await?;
             if !response.status().is_success() {
                 return Err(refused(&response.text().await.unwrap_or_default()));
             }
-            for waiting in self.sent_and_read("GET", "/api/approvals", None).await?["pending"]
+            for waiting in self
+                .sent_and_read("GET", "/api/approvals", None, PATIENCE)
+                .await?["pending"]
                 .as_array()
                 .into_iter()
                 .flatten()
@@ -104,9 +108,17 @@ impl<'a> RunningServer<'a> {
         })
     }
 
+    /// Deletes a session, or says what that would be, and returns the report.
+    pub(crate) fn delete_session(&self, key: &str, how: &Value) -> Result<Value, CliError> {
+        let key = percent_encoded(key);
+        let path = format!("/api/sessions/{key}/delete");
+        self.runtime
+            .block_on(self.sent_and_read("POST", &path, Some(how), DELETING))
+    }
+
     fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Value, CliError> {
         self.runtime
-            .block_on(self.sent_and_read(method, path, body))
+            .block_on(self.sent_and_read(method, path, body, PATIENCE))
     }
 
     async fn sent_and_read(
@@ -114,8 +126,9 @@ impl<'a> RunningServer<'a> {
         method: &str,
         path: &str,
         body: Option<&Value>,
+        patience: Duration,
     ) -> Result<Value, CliError> {
-        let response = self.sent(method, path, body, Some(PATIENCE)).await?;
+        let response = self.sent(method, path, body, Some(patience)).await?;
         let is_done = response.status().is_success();
         let text = response
             .text()
@@ -166,9 +179,28 @@ fn refused(body: &str) -> CliError {
     let body: Value = serde_json::from_str(body).unwrap_or_default();
     let said = body["error"]["message"].as_str();
     let said = said.unwrap_or("The server refused the request.");
-    let error = CliError::new(FailureKind::User, said.to_owned());
-    match body["error"]["code"].as_str() {
+    let code = body["error"]["code"].as_str();
+    let kind = match code {
+        Some("busy") => FailureKind::Refused,
+        Some(_) | None => FailureKind::User,
+    };
+    let error = CliError::new(kind, said.to_owned());
+    match code {
+        Some("busy") => error.hint("`--stop` stops it, or wait until it is over"),
         Some("unauthorized") => error.hint("`--token-file` names the file with the server's token"),
         _ => error,
     }
+}
+
+/// Writes a text as a segment of a path.
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
 }

@@ -1,0 +1,202 @@
+//! Forgetting a session in what is written down for people who debug: its trajectories go, and so does every line about it in the logs that all
+//! sessions share.
+
+use super::compat;
+use super::fs;
+use super::read::{TraceError, event_in, find};
+use super::switches::Switches;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// What is forgotten, by all the names under which it was written down.
+#[derive(Debug, Clone, Default)]
+pub struct RecordedSession {
+    /// The keys.
+    pub keys: Vec<String>,
+    /// The ids.
+    pub ids: Vec<String>,
+    /// Turns that are known already; those that the logs name are found.
+    pub runs: HashSet<String>,
+}
+
+/// Where recordings are.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordingPlaces<'a> {
+    /// The state directory.
+    pub state: &'a Path,
+    /// What the user switched on: files and directories elsewhere.
+    pub switches: &'a Switches,
+}
+
+/// What was forgotten, or would be.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ForgottenRecordings {
+    /// Files that went.
+    pub files: Vec<PathBuf>,
+    /// How many lines of the logs went.
+    pub lines: usize,
+    /// The logs that they stood in.
+    pub logs: Vec<PathBuf>,
+}
+
+/// Whether recordings really go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForgetMode {
+    /// It is only said what would.
+    DryRun,
+    /// They do.
+    Forget,
+}
+
+impl RecordingPlaces<'_> {
+    /// Returns every log that all sessions share.
+    fn logs(&self) -> Result<Vec<PathBuf>, TraceError> {
+        let directory = self.state.join("logs");
+        let entries = fs::entries(&directory).map_err(TraceError::io(&directory))?;
+        let mut logs: Vec<PathBuf> = entries
+            .into_iter()
+            .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+            .collect();
+        let switches = self.switches;
+        let named = [
+            switches.payload_log.as_ref(),
+            switches.raw_stream.as_ref(),
+            switches.cache_trace.as_ref().map(|trace| &trace.path),
+        ];
+        logs.extend(named.into_iter().flatten().cloned());
+        logs.sort();
+        logs.dedup();
+        logs.retain(|path| fs::is_file(path));
+        Ok(logs)
+    }
+
+    fn trajectories(&self) -> Result<Vec<PathBuf>, TraceError> {
+        let named = self.switches.trajectory.as_ref();
+        find(
+            Some(self.state),
+            named.and_then(|trajectory| trajectory.directory.as_deref()),
+        )
+    }
+}
+
+/// Forgets a session in all recordings, and says what that was.
+pub fn forget(
+    places: RecordingPlaces<'_>,
+    session: &RecordedSession,
+    mode: ForgetMode,
+) -> Result<ForgottenRecordings, TraceError> {
+    let mut forgotten = ForgottenRecordings::default();
+    let mut session = session.clone();
+    for path in places.trajectories()? {
+        if trajectory_of(&path, &mut session)? {
+            forgotten.files.push(path);
+        }
+    }
+    let logs = places.logs()?;
+    // The raw stream names turns only; the others say whose they are.
+    for log in &logs {
+        let mut runs = Vec::new();
+        fs::each_line(log, &mut |line| {
+            runs.extend(Line::read(line).and_then(|line| line.run_of(&session)));
+        })
+        .map_err(TraceError::io(log))?;
+        session.runs.extend(runs);
+    }
+    for log in logs {
+        let is_kept = |line: &[u8]| !is_of(line, &session);
+        let lines = match mode {
+            ForgetMode::DryRun => {
+                let mut lines = 0;
+                fs::each_line(&log, &mut |line| lines += usize::from(!is_kept(line)))
+                    .map(|()| lines)
+            }
+            ForgetMode::Forget => fs::keep_lines(&log, &is_kept),
+        };
+        let lines = lines.map_err(TraceError::io(&log))?;
+        if lines > 0 {
+            forgotten.lines += lines;
+            forgotten.logs.push(log);
+        }
+    }
+    if mode == ForgetMode::Forget {
+        for path in &forgotten.files {
+            fs::remove(path).map_err(TraceError::io(path))?;
+        }
+    }
+    Ok(forgotten)
+}
+
+/// Tells whether a file is the trajectory of the session; learns the turns in it.
+fn trajectory_of(path: &Path, session: &mut RecordedSession) -> Result<bool, TraceError> {
+    let mut is_meant = None;
+    let mut runs = Vec::new();
+    let read = fs::each_line(path, &mut |line| {
+        // The first line that says it decides: a file has one session.
+        if is_meant.is_none() && event_in(line).is_some() {
+            is_meant = Line::read(line).map(|line| line.is_of(session));
+        }
+        if is_meant == Some(true) {
+            runs.extend(Line::read(line).and_then(|line| line.run_of(session)));
+        }
+    });
+    read.map_err(TraceError::io(path))?;
+    session.runs.extend(runs);
+    // One without a whole line has nothing but its name.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let is_named = || {
+        session.ids.iter().any(|id| {
+            let id = super::switches::file_name(id);
+            *name == format!("{id}.jsonl") || *name == format!("{id}{}", compat::TRAJECTORY_ENDING)
+        })
+    };
+    Ok(is_meant.unwrap_or_else(is_named))
+}
+
+/// Tells whether a line is about the session. One that is cut short is, if an id of the session stands in it.
+fn is_of(line: &[u8], session: &RecordedSession) -> bool {
+    match Line::read(line) {
+        Some(line) => line.is_of(session),
+        None => session
+            .ids
+            .iter()
+            .any(|id| memchr::memmem::find(line, id.as_bytes()).is_some()),
+    }
+}
+
+/// What of a line says whose it is.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(borrow, default)]
+    session_key: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    session_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    run_id: Option<Cow<'a, str>>,
+}
+
+impl<'a> Line<'a> {
+    fn read(line: &'a [u8]) -> Option<Self> {
+        serde_json::from_slice(line).ok()
+    }
+
+    fn is_of(&self, session: &RecordedSession) -> bool {
+        let names = |one: &Option<Cow<'_, str>>, many: &[String]| {
+            one.as_deref()
+                .is_some_and(|one| many.iter().any(|name| name == one))
+        };
+        names(&self.session_key, &session.keys)
+            || names(&self.session_id, &session.ids)
+            || self
+                .run_id
+                .as_deref()
+                .is_some_and(|run| session.runs.contains(run))
+    }
+
+    fn run_of(self, session: &RecordedSession) -> Option<String> {
+        let is_meant = self.is_of(session);
+        self.run_id.filter(|_| is_meant).map(Cow::into_owned)
+    }
+}
