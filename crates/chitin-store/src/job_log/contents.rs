@@ -148,9 +148,10 @@ fn sort(pieces: &mut [Piece<'_>]) {
     if seems_sorted {
         return;
     }
-    let numbered = pieces.iter().enumerate().filter_map(|(place, piece)| {
-        Some((line::number(piece.line)?, place, *piece))
-    });
+    let numbered = pieces
+        .iter()
+        .enumerate()
+        .filter_map(|(place, piece)| Some((line::number(piece.line)?, place, *piece)));
     let mut numbered: Vec<(u64, usize, Piece<'_>)> = numbered.collect();
     let places: Vec<usize> = numbered.iter().map(|(_, place, _)| *place).collect();
     numbered.sort_by_key(|(number, _, _)| *number);

@@ -59,7 +59,10 @@ impl fmt::Display for JobLogDamage {
             "that counts is out of order, there twice or has another line end",
             "that count are out of order, there twice or have other line ends",
         );
-        let what: Vec<String> = [unreadable, lost, misplaced].into_iter().flatten().collect();
+        let what: Vec<String> = [unreadable, lost, misplaced]
+            .into_iter()
+            .flatten()
+            .collect();
         let what = if what.is_empty() {
             "its first line is missing".to_owned()
         } else {

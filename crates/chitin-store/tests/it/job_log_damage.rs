@@ -143,7 +143,12 @@ fn whole_lines_count_in_any_order_and_with_any_line_ends() {
         assert_eq!(seen.damage.unwrap().misplaced, damage.misplaced);
         let aside = damage.set_aside.clone().unwrap();
         assert_eq!(std::fs::read_to_string(aside).unwrap(), text);
-        let found = (ids(&items).join(" "), damage.bytes, damage.lines, damage.misplaced);
+        let found = (
+            ids(&items).join(" "),
+            damage.bytes,
+            damage.lines,
+            damage.misplaced,
+        );
         // It goes on, and is whole again.
         log.write(vec![open("next")]).unwrap();
         drop(log);
@@ -154,7 +159,10 @@ fn whole_lines_count_in_any_order_and_with_any_line_ends() {
     for end in ["\r\n", "\r"] {
         let (found, bytes, lost, misplaced, said) = with(whole.replace('\n', end));
         assert_eq!((found.as_str(), bytes, lost, misplaced), ("b c", 0, 0, 5));
-        assert!(said.contains("5 lines that count are out of order"), "{said}");
+        assert!(
+            said.contains("5 lines that count are out of order"),
+            "{said}"
+        );
         // The last line end may be missing in part.
         let (found, ..) = with(whole.replace('\n', end).trim_end_matches('\n').to_owned());
         assert_eq!(found, "b c");
