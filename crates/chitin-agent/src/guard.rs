@@ -7,7 +7,8 @@ use chitin_guard::ReadPolicy;
 use chitin_protocol::event::{RefusedPart, RuleRefusal};
 use chitin_workspace::adapter::LazyDefinition;
 use chitin_workspace::extensions::permissions::{
-    self, CallerUsage, FILE, MessageDecision, PermissionRequest, Permissions, PermissionsError,
+    self, CONCURRENCY_LIMIT, CallerUsage, FILE, MessageDecision, PermissionRequest, Permissions,
+    PermissionsError,
 };
 use chitin_workspace::extensions::{LiveFile, LiveText};
 use jiff::Timestamp;
@@ -17,6 +18,7 @@ use std::fmt;
 use std::path::Path;
 use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Notify;
 
 /// How many senders are counted at once. When there are more, those who are idle are forgotten.
 const MOST_SENDERS: usize = 10_000;
@@ -29,6 +31,11 @@ pub trait MessageGuard: Send + Sync {
     /// Says which of several messages would be refused if one turn took them together, and why. Nothing is counted.
     fn foresee(&self, messages: &[GuardedMessage<'_>]) -> Vec<Option<RuleRefusal>> {
         vec![None; messages.len()]
+    }
+
+    /// Returns what rings whenever a message that was let in is done, and another one may find room.
+    fn bells(&self) -> Vec<Arc<Notify>> {
+        Vec::new()
     }
 
     /// Tells whether replies are judged. Where they are not, they are streamed as they come.
@@ -124,6 +131,11 @@ impl fmt::Debug for Admission {
     }
 }
 
+/// Tells whether a message is refused only because so many of its sender are under way: it may be let in when one of them is done.
+pub fn is_for_now(refusal: &RuleRefusal) -> bool {
+    refusal.rule == CONCURRENCY_LIMIT
+}
+
 /// Lets everything pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoRules;
@@ -184,6 +196,10 @@ impl MessageGuard for AllGuards {
         all
     }
 
+    fn bells(&self) -> Vec<Arc<Notify>> {
+        self.0.iter().flat_map(|guard| guard.bells()).collect()
+    }
+
     fn judges_replies(&self) -> bool {
         self.0.iter().any(|guard| guard.judges_replies())
     }
@@ -205,6 +221,8 @@ pub struct PermissionGuard {
     shown: String,
     file: LiveFile<Rules>,
     usage: Arc<Mutex<HashMap<String, CallerUsage>>>,
+    /// Rings when a message that was counted is done.
+    bell: Arc<Notify>,
 }
 
 /// What the file asks for.
@@ -222,6 +240,7 @@ impl PermissionGuard {
             shown: FILE.to_owned(),
             file: LiveFile::new(directory, FILE, policy),
             usage: Arc::default(),
+            bell: Arc::default(),
         }
     }
 
@@ -312,12 +331,14 @@ impl PermissionGuard {
             return Ok(Admission::default());
         }
         drop(all);
-        let all = Arc::clone(&self.usage);
+        let (all, bell) = (Arc::clone(&self.usage), Arc::clone(&self.bell));
         Ok(Admission::until(move || {
             let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(usage) = all.get_mut(&name) {
                 usage.finish();
             }
+            drop(all);
+            bell.notify_waiters();
         }))
     }
 
@@ -413,6 +434,10 @@ impl MessageGuard for PermissionGuard {
             }
         };
         messages.iter().map(&mut judge).collect()
+    }
+
+    fn bells(&self) -> Vec<Arc<Notify>> {
+        vec![Arc::clone(&self.bell)]
     }
 
     fn judges_replies(&self) -> bool {

@@ -3,6 +3,7 @@
 use chitin_context::Context;
 use chitin_context::memory_results::MemoryResult;
 use chitin_protocol::message::Message;
+use chitin_protocol::origin::Origin;
 use chitin_protocol::tool::ToolSpec;
 use chitin_protocol::transcript::TranscriptEntry;
 use chitin_tools::GuestRights;
@@ -68,7 +69,12 @@ pub enum RecalledPath {
     /// In a note of the workspace.
     Note(String),
     /// In another conversation.
-    Conversation(String),
+    Conversation {
+        /// The name under which it is found.
+        path: String,
+        /// Where the text comes from that was in it by then, as far as it is not the owner's.
+        origins: Vec<Origin>,
+    },
 }
 
 /// What the context of a turn depends on, besides the workspace and the configuration.

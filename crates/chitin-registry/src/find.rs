@@ -104,6 +104,11 @@ impl<S: ArtifactSource> ArtifactFinder<S> {
         }
     }
 
+    /// Returns what brings artifacts out of registries.
+    pub const fn source(&self) -> &S {
+        &self.source
+    }
+
     fn locate(&self, word: &str) -> Result<LocatedArtifact, PackError> {
         let places = OnDisk {
             base: self.base.clone(),

@@ -4,6 +4,7 @@ use crate::error::{ErrorKind, RuntimeError};
 use chitin_guard::{DirectoryEntryKind, LinkPolicy, ReadPolicy, Root, WriteOutcome};
 use chitin_store::FileStore;
 use chitin_tools::approval::{ApprovalStore, RememberedApproval};
+use chitin_tools::redact::mask_assignments;
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -96,14 +97,17 @@ impl ApprovalStore for ApprovalFiles {
     }
 }
 
-/// Lists what was allowed for good, for all agents.
+/// Lists what was allowed for good, for all agents, as people are shown it: without what looks like secrets in commands.
 pub fn approvals(state: &Path) -> Vec<AgentApproval> {
     let agents = agents(state).into_iter();
     let all = agents.flat_map(|agent| {
         let remembered = ApprovalFiles::of(state, &agent).remembered();
         remembered.into_iter().map(move |approval| AgentApproval {
             agent: agent.clone(),
-            approval,
+            approval: RememberedApproval {
+                pattern: mask_assignments(&approval.pattern).0.into_owned(),
+                ..approval
+            },
         })
     });
     all.collect()

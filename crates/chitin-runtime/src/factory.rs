@@ -30,6 +30,7 @@ use chitin_plugin::PluginSet;
 use chitin_protocol::tool::ToolSpec;
 use chitin_store::{FileStore, RandomIds, SessionStore};
 use chitin_tools::approval::RememberedApprovals;
+use chitin_tools::process::BackgroundCommands;
 use chitin_tools::untrusted::UntrustedRules;
 use chitin_tools::{Approver, Tool};
 use chitin_workspace::extensions::channels::ChannelFilter;
@@ -88,6 +89,8 @@ pub struct AgentFactory {
     pub guard: Arc<AllGuards>,
     /// What was allowed for a session or for good. One for all turns of the agent.
     approvals: RememberedApprovals,
+    /// The commands in the background. One for all turns of the agent.
+    commands: Arc<BackgroundCommands>,
     /// The channels that `CHANNELS.md` of each workspace names.
     pub channels: Arc<[ChannelFilter]>,
 }
@@ -98,6 +101,7 @@ pub(crate) struct AgentRemains {
     store: Weak<FileStore>,
     guard: Arc<AllGuards>,
     approvals: RememberedApprovals,
+    commands: Arc<BackgroundCommands>,
 }
 
 /// What turns of an agent with the same models share.
@@ -142,6 +146,7 @@ impl AgentFactory {
         Ok(Self {
             guard: Arc::new(AllGuards::new(guards.collect())),
             approvals: RememberedApprovals::new(Arc::new(ApprovalFiles::of(&state, id))),
+            commands: Arc::default(),
             channels: channels.collect(),
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
@@ -163,6 +168,7 @@ impl AgentFactory {
             store: Arc::downgrade(&self.store),
             guard: Arc::clone(&self.guard),
             approvals: self.approvals.clone(),
+            commands: Arc::clone(&self.commands),
         }
     }
 
@@ -173,11 +179,13 @@ impl AgentFactory {
         }
         self.guard = Arc::clone(&remains.guard);
         self.approvals = remains.approvals.clone();
+        self.commands = Arc::clone(&remains.commands);
     }
 
     /// Works for an agent whose own workspace is another one: sessions are the same, and the rules of both hold.
     pub(crate) fn for_agent_of(&mut self, usual: &Self) {
         self.store = Arc::clone(&usual.store);
+        self.commands = Arc::clone(&usual.commands);
         let policy = read_policy(self.setup.contract(), &self.setup.options);
         let id = self.setup.agent.as_str();
         let here = PermissionGuard::of_other(&self.setup.directory, id, policy);
@@ -298,6 +306,7 @@ impl AgentFactory {
                 &self.state,
                 workspace,
             )),
+            commands: Arc::clone(&self.commands),
             guard: Arc::clone(&self.guard) as _,
             approver,
             approvals: self.approvals.clone(),

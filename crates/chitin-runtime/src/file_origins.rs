@@ -1,8 +1,10 @@
 //! Which files of a workspace were written from untrusted text, kept in Chitin's home, for all agents that work there.
 //!
 //! A file is known by its content: copies and other names of it are the same, and what the owner edits is the owner's again. The
-//! directory holds an empty file for each content and a small one for each path that has such content, so that nothing that is noted
-//! touches anything else.
+//! directory holds an empty file for each content and a small one for each path that has such content and each name, so that nothing
+//! that is noted touches anything else.
+
+mod names;
 
 use crate::setup::{Setup, state_roots};
 use crate::{Host, identity};
@@ -14,6 +16,7 @@ use chitin_protocol::origin::{FileOrigin, Origin};
 use chitin_protocol::record::FileRefusal;
 use chitin_tools::rights::needs_owner;
 use chitin_tools::untrusted::{FileOrigins, OwnFiles};
+use names::{NamesBefore, NewNames, Seen};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -28,6 +31,8 @@ const HASH_CHARS: usize = 32;
 /// Begins the name of what stands for a content, and for a path.
 const CONTENT: &str = "content-";
 const PATH: &str = "path-";
+/// Begins the name of what stands for a name.
+const NAME: &str = "name-";
 /// Stands for all files, where there are too many to tell.
 const ALL: &str = "all";
 /// How many files are noted. With more of them, all files of the workspace count.
@@ -58,6 +63,7 @@ pub(crate) struct WorkspaceFileOrigins {
     excluded: Vec<PathBuf>,
     /// Set when something could not be noted: from then on, all files count.
     is_lost: AtomicBool,
+    names: NamesBefore,
 }
 
 /// What is noted of a path.
@@ -97,6 +103,7 @@ impl WorkspaceFileOrigins {
             named,
             excluded,
             is_lost: AtomicBool::new(false),
+            names: NamesBefore::default(),
         }
     }
 
@@ -109,16 +116,24 @@ impl WorkspaceFileOrigins {
         }
     }
 
+    fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
     fn all_count(&self, notes: &Root) -> bool {
-        self.is_lost.load(Ordering::Relaxed) || notes.kind(Path::new(ALL)).is_some()
+        self.is_lost() || notes.kind(Path::new(ALL)).is_some()
     }
 
     /// Finds a file of the workspace that is noted and still as it was. What was noted of others is cleared away.
     fn one(&self, notes: &Root) -> Result<Option<PathBuf>, Failure> {
         let workspace = Root::open(&self.workspace)?;
-        let names = notes.list(Path::new(""), &LinkPolicy::Refuse, 4 * MOST_FILES)?;
-        let mut gone = Vec::new();
-        for entry in names {
+        let noted = notes.list(Path::new(""), &LinkPolicy::Refuse, 4 * MOST_FILES)?;
+        let (mut gone, mut names) = (Vec::new(), Vec::new());
+        for entry in noted {
+            if entry.name.as_bytes().starts_with(NAME.as_bytes()) {
+                names.push(entry.name);
+                continue;
+            }
             if !entry.name.as_bytes().starts_with(PATH.as_bytes()) {
                 continue;
             }
@@ -143,7 +158,10 @@ impl WorkspaceFileOrigins {
                 notes.remove_file(Path::new(name))?;
             }
         }
-        Ok(found.map(|(path, _)| path))
+        match found {
+            Some((path, _)) => Ok(Some(path)),
+            None => self.one_name(&workspace, notes, &names),
+        }
     }
 
     /// Finds a file that was noted under another name.
@@ -156,9 +174,10 @@ impl WorkspaceFileOrigins {
             return Ok(None);
         }
         let mut alike = Vec::new();
-        self.each_file(workspace, &mut |path, fingerprint| {
-            if gone.iter().any(|(_, note)| note.size == fingerprint.size) {
-                alike.push(path);
+        self.each(workspace, &mut |seen| {
+            let size = seen.entry.fingerprint.size;
+            if seen.has_content() && gone.iter().any(|(_, note)| note.size == size) {
+                alike.push(seen.path);
             }
         })?;
         for path in alike {
@@ -175,14 +194,19 @@ impl WorkspaceFileOrigins {
     fn note_changes(&self, since: i64, own: OwnFiles) -> Result<(), Failure> {
         let workspace = Root::open(&self.workspace)?;
         let since = since.saturating_sub(BEHIND_NS);
-        let mut found = Vec::new();
-        self.each_file(&workspace, &mut |path, fingerprint| {
-            let counts = own == OwnFiles::TakenDown || !needs_owner(&path);
-            if counts && stamp(fingerprint) >= since {
-                found.push((path, fingerprint.size));
+        let (mut found, mut named) = (Vec::new(), NewNames::default());
+        self.each(&workspace, &mut |seen| {
+            let counts = own == OwnFiles::TakenDown || !needs_owner(&seen.path);
+            let fingerprint = &seen.entry.fingerprint;
+            if !counts || stamp(fingerprint) < since {
+                return;
+            }
+            named.look(&seen, since, &self.names);
+            if seen.has_content() {
+                found.push((seen.path, fingerprint.size));
             }
         })?;
-        if found.is_empty() {
+        if found.is_empty() && named.len() == 0 {
             return Ok(());
         }
         let notes = match self.notes()? {
@@ -190,7 +214,7 @@ impl WorkspaceFileOrigins {
             None => Root::create_private(&self.directory)?,
         };
         let known = notes.list(Path::new(""), &LinkPolicy::Refuse, 4 * MOST_FILES)?;
-        if known.len() + 2 * found.len() > 2 * MOST_FILES {
+        if known.len() + 2 * found.len() + named.len() > 3 * MOST_FILES {
             return Err(Failure::TooMany);
         }
         for (path, size) in found {
@@ -198,22 +222,20 @@ impl WorkspaceFileOrigins {
                 note(&notes, path, content, size)?;
             }
         }
-        Ok(())
+        named.note(&notes)
     }
 
-    /// Calls `each` with every file that can be noted.
-    fn each_file(
-        &self,
-        workspace: &Root,
-        each: &mut dyn FnMut(PathBuf, &Fingerprint),
-    ) -> Result<(), Failure> {
+    /// Calls `each` with everything that can be noted.
+    fn each(&self, workspace: &Root, each: &mut dyn FnMut(Seen<'_>)) -> Result<(), Failure> {
         let excluded = self.excluded.iter();
         let excluded: Vec<Fingerprint> = excluded
             .filter_map(|path| Fingerprint::of_path(path))
             .collect();
         let mut names = 0;
-        let mut open = vec![(PathBuf::new(), 0)];
-        while let Some((at, depth)) = open.pop() {
+        let top = Fingerprint::of_path(&self.workspace);
+        let top = top.as_ref().map_or(i64::MAX, stamp);
+        let mut open = vec![(PathBuf::new(), 0, top)];
+        while let Some((at, depth, around)) = open.pop() {
             let entries = match workspace.survey(&at, MOST_NAMES) {
                 Ok(entries) => entries,
                 Err(ReadError::Refused {
@@ -234,16 +256,14 @@ impl WorkspaceFileOrigins {
                     continue;
                 }
                 let path = at.join(&entry.name);
-                match entry.kind {
-                    DirectoryEntryKind::Directory => open.push((path, depth + 1)),
-                    // All empty files are the same.
-                    DirectoryEntryKind::File if entry.fingerprint.size > 0 => {
-                        each(path, &entry.fingerprint);
-                    }
-                    DirectoryEntryKind::File
-                    | DirectoryEntryKind::Link
-                    | DirectoryEntryKind::Other => {}
+                if entry.kind == DirectoryEntryKind::Directory {
+                    open.push((path.clone(), depth + 1, stamp(&entry.fingerprint)));
                 }
+                each(Seen {
+                    path,
+                    entry: &entry,
+                    around,
+                });
             }
         }
         Ok(())
@@ -260,9 +280,8 @@ impl FileOrigins for WorkspaceFileOrigins {
     fn of(&self, path: &Path) -> Option<FileOrigin> {
         let relative = path.strip_prefix(&self.workspace);
         let relative = relative.or_else(|_| path.strip_prefix(&self.named)).ok()?;
-        let is_lost = self.is_lost.load(Ordering::Relaxed);
         let notes = match self.notes() {
-            Ok(None) if !is_lost => return None,
+            Ok(None) if !self.is_lost() => return None,
             Ok(Some(notes)) => notes,
             Ok(None) | Err(_) => return Some(FileOrigin::Written),
         };
@@ -285,11 +304,10 @@ impl FileOrigins for WorkspaceFileOrigins {
     }
 
     fn any(&self) -> Option<Origin> {
-        let written = |path: &Path| Origin::file(&path.to_string_lossy(), FileOrigin::Written);
         let all = || Some(written(Path::new(".")));
         let _noting = NOTING.lock().unwrap_or_else(PoisonError::into_inner);
         match self.notes() {
-            Ok(None) if self.is_lost.load(Ordering::Relaxed) => all(),
+            Ok(None) if self.is_lost() => all(),
             Ok(None) => None,
             Ok(Some(notes)) if self.all_count(&notes) => all(),
             Ok(Some(notes)) => match self.one(&notes) {
@@ -298,6 +316,14 @@ impl FileOrigins for WorkspaceFileOrigins {
             },
             Err(_) => all(),
         }
+    }
+
+    fn name(&self, at: &Path, shown: &[PathBuf]) -> Option<Origin> {
+        self.untrusted_name(at, shown)
+    }
+
+    fn remember(&self) {
+        self.remember_names();
     }
 
     fn moment(&self) -> i64 {
@@ -315,6 +341,10 @@ impl FileOrigins for WorkspaceFileOrigins {
         };
         noted.inspect_err(|_| self.is_lost.store(true, Ordering::Relaxed))
     }
+}
+
+fn written(path: &Path) -> Origin {
+    Origin::file(&path.to_string_lossy(), FileOrigin::Written)
 }
 
 fn stamp(fingerprint: &Fingerprint) -> i64 {

@@ -17,6 +17,12 @@ fn edit(path: PathBuf, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
+#[expect(clippy::disallowed_methods, reason = "the owner's shell")]
+fn rename(env: &TestEnv, from: &str, to: &str) {
+    let at = env.workspace();
+    std::fs::rename(at.join(from), at.join(to)).unwrap();
+}
+
 #[test]
 fn nothing_is_made_where_nothing_was_written() {
     let env = TestEnv::new();
@@ -56,6 +62,14 @@ fn what_was_written_counts_under_every_name_until_the_owner_edits_it() {
         edit(env.workspace().join(path), "the owner's words");
         assert_eq!(why(&origins, path), None, "{path}");
     }
+    // The names are as they were, until the owner renames or removes what has them.
+    let named = origins.any().unwrap().to_string();
+    assert!(
+        named.contains("empty.txt") || named.contains("`notes`"),
+        "{named}"
+    );
+    env.remove("workspace/empty.txt");
+    rename(&env, "notes", "kept");
     assert_eq!(origins.any(), None);
 }
 
@@ -74,7 +88,62 @@ fn a_directory_that_a_command_renames_takes_its_files_along() {
     assert!(named.contains("b/deep/page.md"), "{named}");
     assert_eq!(why(&origins, "b/deep/page.md"), Some(FileOrigin::Written));
     env.remove("workspace/b/deep/page.md");
+    // The command named `deep`, and the owner gave `b` to what holds it.
+    let named = origins.any().unwrap().to_string();
+    assert!(named.contains("b/deep"), "{named}");
+    rename(&env, "b/deep", "b/kept");
     assert_eq!(origins.any(), None);
+}
+
+fn named(origins: &WorkspaceFileOrigins, at: &str, shown: &[&str]) -> Option<String> {
+    let shown: Vec<PathBuf> = shown.iter().map(PathBuf::from).collect();
+    let found = origins.name(&origins.workspace.join(at), &shown);
+    found.map(|origin| origin.to_string())
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "what a command does")]
+fn a_name_counts_wherever_it_goes_and_only_if_it_is_new() {
+    let env = TestEnv::new();
+    env.files([("old/own.md", "owner"), ("changed/own.md", "owner")]);
+    let origins = origins(&env);
+    origins.remember();
+    let (at, since) = (env.workspace(), origins.moment());
+    std::fs::create_dir_all(at.join("new/Obey")).unwrap();
+    std::os::unix::fs::symlink("own.md", at.join("new/Heed")).unwrap();
+    env.file("workspace/changed/Follow", "");
+    env.file("workspace/top", "");
+    origins.record(since, OwnFiles::TakenDown).unwrap();
+    for (at, shown) in [
+        ("", ["new"].as_slice()),
+        ("", &["old", "top"]),
+        ("", &["old/own.md", "new/Obey/x"]),
+        ("new", &["Obey"]),
+        ("new", &["Heed"]),
+        ("changed", &["own.md", "Follow"]),
+    ] {
+        assert!(named(&origins, at, shown).is_some(), "{at} {shown:?}");
+    }
+    // A directory that only got something new has its old name.
+    for (at, shown) in [
+        ("", ["old", "changed"].as_slice()),
+        ("", &["old/own.md", "changed/own.md"]),
+        ("new", &["Absent"]),
+        ("", &[]),
+    ] {
+        assert_eq!(named(&origins, at, shown), None, "{at} {shown:?}");
+    }
+    // Directories above it and hard links change nothing; another name does.
+    rename(&env, "new", "old/moved");
+    assert!(named(&origins, "old/moved", &["Obey"]).is_some());
+    assert!(named(&origins, "old/moved", &["Heed"]).is_some());
+    assert_eq!(named(&origins, "old", &["moved"]), None);
+    rename(&env, "old/moved/Obey", "old/moved/Kept");
+    assert_eq!(named(&origins, "old/moved", &["Kept"]), None);
+    // Another process knows as much.
+    let again = self::origins(&env);
+    assert!(named(&again, "changed", &["Follow"]).is_some());
+    assert!(again.any().is_some());
 }
 
 #[test]

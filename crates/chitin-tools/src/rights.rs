@@ -38,7 +38,7 @@ const PLAIN_HIDDEN: [&str; 2] = [".gitignore", ".ignore"];
 const HIDDEN_SKILLS: [&str; 2] = [".agents", ".claude"];
 
 /// Directories whose files agents are made of.
-const OWN_DIRECTORIES: [&str; 2] = ["skills", "memory"];
+pub const OWN_DIRECTORIES: [&str; 2] = ["skills", "memory"];
 
 impl Rights {
     /// Returns the names that are closed to the turn's tools, wherever beneath a root they stand.

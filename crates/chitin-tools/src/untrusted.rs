@@ -3,16 +3,21 @@
 //! Nothing here looks at what a text says. Only where it comes from counts, and what the owner named.
 
 use crate::policy::matches;
+use crate::process::BackgroundCommands;
 use crate::rights::Rights;
 use crate::tool::{Approval, ApprovalRequest, CallContext};
 use chitin_protocol::origin::{FileOrigin, Origin, add_origins, origins_in_words};
 use chitin_protocol::settings::UntrustedSettings;
+use std::borrow::Cow;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Stands before a path in `access.untrusted.allow`.
 pub const WRITE: &str = "write:";
+
+/// What allows commands to turns with untrusted text.
+pub(crate) const COMMANDS: &str = "exec";
 
 /// What the owner says about untrusted text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,8 +33,15 @@ pub trait FileOrigins: Send + Sync {
     /// Tells why a file is not the owner's, by its real path. Reads at most that file.
     fn of(&self, path: &Path) -> Option<FileOrigin>;
 
-    /// Names one such file of the workspace, if it holds any.
+    /// Names one such file of the workspace, or something whose name is not the owner's, if it holds any.
     fn any(&self) -> Option<Origin>;
+
+    /// Finds a name that is not the owner's among some that are shown, by their paths beneath a directory, which is named by its real
+    /// path.
+    fn name(&self, at: &Path, shown: &[PathBuf]) -> Option<Origin>;
+
+    /// Remembers which names there are, so that it can be told later which ones are new. The first time it takes a look at all of them.
+    fn remember(&self);
 
     /// Returns a moment that [`Self::record`] understands.
     fn moment(&self) -> i64;
@@ -60,6 +72,12 @@ impl FileOrigins for NoFileOrigins {
         None
     }
 
+    fn name(&self, _: &Path, _: &[PathBuf]) -> Option<Origin> {
+        None
+    }
+
+    fn remember(&self) {}
+
     fn moment(&self) -> i64 {
         0
     }
@@ -78,6 +96,8 @@ pub struct Untrusted {
     pub rules: Arc<UntrustedRules>,
     /// Which files hold it.
     pub files: Arc<dyn FileOrigins>,
+    /// Which commands run in the background: it could steer them through files, and what they write may be of it.
+    pub commands: Arc<BackgroundCommands>,
 }
 
 impl Default for Untrusted {
@@ -86,6 +106,7 @@ impl Default for Untrusted {
             origins: Vec::new(),
             rules: Arc::default(),
             files: Arc::new(NoFileOrigins),
+            commands: Arc::default(),
         }
     }
 }
@@ -107,14 +128,8 @@ impl Untrusted {
 
     /// Returns the origins of what a session says that has text of these: the session and they, or none where the owner trusts all of
     /// them.
-    pub fn of_session(&self, key: &str, mut theirs: Vec<Origin>) -> Vec<Origin> {
-        theirs.retain(|origin| !self.rules.trusts(origin));
-        if theirs.is_empty() {
-            return theirs;
-        }
-        let mut all = vec![Origin::session(key)];
-        add_origins(&mut all, &theirs);
-        all
+    pub fn of_session(&self, key: &str, theirs: Vec<Origin>) -> Vec<Origin> {
+        self.rules.of_session(key, theirs)
     }
 }
 
@@ -154,6 +169,18 @@ impl UntrustedRules {
     /// Returns what is allowed and denied by name.
     pub fn named(&self) -> (&[String], &[String]) {
         (&self.allow, &self.deny)
+    }
+
+    /// Returns the origins of what a session says that has text of these: the session and they, or none where the owner trusts all of
+    /// them.
+    pub fn of_session(&self, key: &str, mut theirs: Vec<Origin>) -> Vec<Origin> {
+        theirs.retain(|origin| !self.trusts(origin));
+        if theirs.is_empty() {
+            return theirs;
+        }
+        let mut all = vec![Origin::session(key)];
+        add_origins(&mut all, &theirs);
+        all
     }
 
     /// Tells whether an MCP server's replies are trusted.
@@ -228,6 +255,36 @@ impl CallContext<'_> {
         self.may_despite(&origins, deed).await
     }
 
+    /// Lets a call through that writes files, like [`Self::may`] does: while a command is in the background that is not held, files
+    /// could steer it to do what untrusted text may not.
+    pub async fn may_write(&self, tool: &str) -> Result<(), String> {
+        let origins = self.rights.origins_against(COMMANDS);
+        self.may_write_despite(&origins, tool).await
+    }
+
+    /// Does what [`Self::may_write`] does, for text of these origins.
+    pub(crate) async fn may_write_despite(
+        &self,
+        origins: &[Origin],
+        tool: &str,
+    ) -> Result<(), String> {
+        if origins.is_empty() {
+            return Ok(());
+        }
+        let Some(command) = self.rights.untrusted.commands.unheld() else {
+            return Ok(());
+        };
+        let what =
+            format!("write files while `{command}` runs in the background and may follow them");
+        let deed = GuardedDeed {
+            tool,
+            entry: COMMANDS,
+            what: &what,
+        };
+        let may = self.may_despite(origins, deed).await;
+        may.map_err(|why| format!("{why} It is also possible once that command has ended."))
+    }
+
     /// Does what [`Self::may`] does, for text of these origins.
     pub(crate) async fn may_despite(
         &self,
@@ -254,12 +311,23 @@ impl CallContext<'_> {
                 let refusal = refused.refusal();
                 Err(format!(
                     "Not done ({}): {}. {why} {}",
-                    deed.what,
+                    shortened(deed.what),
                     refusal.trim_end_matches('.'),
                     how_to_allow(deed.entry)
                 ))
             }
         }
+    }
+}
+
+/// How much of what is to be done is repeated in a refusal. Whoever asked for it knows the rest.
+const REPEATED: usize = 160;
+
+/// Returns the beginning of a long text.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(REPEATED) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
     }
 }
 

@@ -13,6 +13,7 @@ use chitin_protocol::message::{
 use chitin_protocol::origin::{MOST_ORIGINS, Origin};
 use chitin_protocol::transcript::EntryBody;
 use chitin_tools::approval::RememberedApprovals;
+use chitin_tools::redact::{Redactor, mask_assignments};
 use chitin_tools::{
     Approval, ApprovalRequest, Approver, CallContext, ToolConcurrency, ToolOutcome,
 };
@@ -50,9 +51,12 @@ impl Running<'_> {
                 .count();
             let (batch, later) = rest.split_at(shared.max(1));
             rest = later;
+            self.take_down_background().await;
             self.look_for_origins().await;
-            let files = &self.agent.parts.files;
-            let since = (shared == 0).then(|| files.moment());
+            let since = match shared {
+                0 => Some(self.before_changes().await),
+                _ => None,
+            };
             let mut refused = Vec::new();
             for call in batch {
                 let why = over
@@ -167,6 +171,7 @@ impl Running<'_> {
                 sink,
                 call_id: &call.id,
                 cancel: &self.cancel,
+                redactor: parts.tools.redactor(),
             },
         };
         tokio::select! {
@@ -240,6 +245,37 @@ struct Telling<'a> {
     sink: &'a EventSink,
     call_id: &'a str,
     cancel: &'a CancellationToken,
+    redactor: &'a Redactor,
+}
+
+/// A question without the secrets in it. What is remembered of the answer is about the whole one.
+struct MaskedQuestion {
+    what: String,
+    why: String,
+    diff: Option<String>,
+    pattern: Option<String>,
+}
+
+impl MaskedQuestion {
+    fn of(request: &ApprovalRequest<'_>, redactor: &Redactor) -> Self {
+        let (what, names) = mask_assignments(request.what);
+        let mut why = redactor.redact(request.why);
+        if !names.is_empty() {
+            let separator = if why.is_empty() { "" } else { " " };
+            let names = names.join("`, `");
+            why = format!(
+                "{why}{separator}What looks like a secret is masked here (`{names}`); the command itself is whole."
+            );
+        }
+        Self {
+            what: redactor.redact(&what),
+            why,
+            diff: request.diff.map(|diff| redactor.redact(diff)),
+            pattern: request
+                .pattern
+                .map(|pattern| redactor.redact(&mask_assignments(pattern).0)),
+        }
+    }
 }
 
 impl Approver for Telling<'_> {
@@ -261,24 +297,33 @@ impl Approver for Telling<'_> {
             if blocking(|| self.approvals.covers(&request)) {
                 return Approval::Once;
             }
+            let masked = MaskedQuestion::of(&request, self.redactor);
+            let shown = ApprovalRequest {
+                what: &masked.what,
+                why: &masked.why,
+                diff: masked.diff.as_deref(),
+                pattern: masked.pattern.as_deref(),
+                ..request
+            };
             self.sink
                 .tell(TurnEvent::ApprovalNeeded {
                     call_id: self.call_id.to_owned(),
                     name: request.tool.to_owned(),
-                    what: request.what.to_owned(),
+                    what: masked.what.clone(),
                 })
                 .await;
             let answer = tokio::select! {
                 biased;
                 // Whoever asks takes the question back when this is dropped.
                 () = self.cancel.cancelled() => Approval::Denied(Some("the turn was stopped".to_owned())),
-                answer = self.approver.ask(request) => answer,
+                answer = self.approver.ask(shown) => answer,
             };
             if let Err(error) = blocking(|| self.approvals.keep(&request, &answer)) {
                 self.sink.note(&error).await;
             }
             if matches!(answer, Approval::Nobody(_)) {
-                let (what, why, refusal) = (request.what, request.why, answer.refusal());
+                let what = chitin_tools::untrusted::shortened(&masked.what);
+                let (why, refusal) = (request.why, answer.refusal());
                 let note = format!("not done: {what}: {}. {why}", refusal.trim_end_matches('.'));
                 self.sink.note(note.trim_end()).await;
             }

@@ -8,12 +8,13 @@ use super::resume::Resumed;
 use super::session::SessionHandle;
 use super::{Agent, Running, Steer, TurnError, TurnInput, TurnReport};
 use crate::compat;
-use crate::guard::{Admission, GuardedMessage, MessageOrigin, OriginKind, sentence};
+use crate::guard::{Admission, GuardedMessage, MessageOrigin, OriginKind, is_for_now, sentence};
 use crate::journal::{RunEnded, RunError, RunStarted, RunSurroundings, TurnMoment};
 use chitin_protocol::event::{RefusedPart, RuleRefusal, TurnEvent};
 use chitin_protocol::message::{AssistantMessage, Block, Content, StopReason, Usage};
 use chitin_protocol::transcript::EntryBody;
 use chitin_store::Begin;
+use futures_util::future::select_all;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -24,7 +25,47 @@ pub(crate) struct HeldReply {
     pub(crate) thinking: String,
 }
 
+/// What the rules say of a message.
+#[derive(Debug)]
+pub struct Judged(pub(super) Result<Admission, Box<RuleRefusal>>);
+
 impl Agent {
+    /// Lets the rules judge the message of a turn that has not begun. One that is refused only for now, because so many of its sender
+    /// are under way, waits until it is its time or `cancel` stops it; `waits` is called when that begins.
+    pub async fn judge(
+        &self,
+        input: &TurnInput,
+        cancel: &CancellationToken,
+        waits: impl FnOnce() + Send,
+    ) -> Judged {
+        let mut waits = Some(waits);
+        loop {
+            let bells = self.parts.guard.bells();
+            // They are heard from here on: a message that is done before the next line rings for this one.
+            let ringing = bells.iter().map(|bell| {
+                let mut ringing = Box::pin(bell.notified());
+                ringing.as_mut().enable();
+                ringing
+            });
+            let ringing: Vec<_> = ringing.collect();
+            match self.admit(input) {
+                Err(refusal)
+                    if is_for_now(&refusal) && !ringing.is_empty() && !cancel.is_cancelled() =>
+                {
+                    if let Some(waits) = waits.take() {
+                        waits();
+                    }
+                    tokio::select! {
+                        biased;
+                        () = cancel.cancelled() => return Judged(Err(refusal)),
+                        _ = select_all(ringing) => {}
+                    }
+                }
+                judged => return Judged(judged),
+            }
+        }
+    }
+
     /// Admits a message, or returns why not. If its turn began earlier, it is in the transcript already and goes on.
     pub(super) fn admit(&self, input: &TurnInput) -> Result<Admission, Box<RuleRefusal>> {
         let parts = &self.parts;
@@ -56,7 +97,8 @@ impl Agent {
         })
     }
 
-    /// Returns which of several messages the rules would refuse if one turn took them together. Nothing is counted.
+    /// Returns which of several messages the rules would refuse if one turn took them together, and not only for now. Nothing is
+    /// counted.
     pub fn foresee_refusals(&self, messages: &[(&str, MessageOrigin)]) -> Vec<bool> {
         let parts = &self.parts;
         let agent = parts.source.definition();
@@ -72,7 +114,11 @@ impl Agent {
             })
             .collect();
         let foreseen = parts.guard.foresee(&guarded);
-        foreseen.iter().map(Option::is_some).collect()
+        let is_final = |refusal: &RuleRefusal| !is_for_now(refusal);
+        foreseen
+            .iter()
+            .map(|one| one.as_ref().is_some_and(is_final))
+            .collect()
     }
 
     /// Tells whether the rules would refuse a message that takes the place of its session's running turn. Nothing is counted.

@@ -33,6 +33,7 @@ mod writing;
 pub use conversation::{HistoryInputs, HistoryOptions, NextRequest, SentHistory, next_request};
 pub use dry::DryRun;
 pub use event_sink::Events;
+pub use guarding::Judged;
 pub use input::{Durability, OnOutage, TurnApprover, TurnInput};
 pub use outcome::{Fault, TurnError, TurnReport};
 pub use parts::{ModelCandidate, NoApprover, Parts, PriceOf, ResetAsk, TurnEnvironment};
@@ -97,6 +98,17 @@ impl Agent {
         events: Events,
         cancel: CancellationToken,
     ) -> Result<TurnReport, TurnError> {
+        self.turn_judged(input, None, events, cancel).await
+    }
+
+    /// Does what [`Self::turn`] does, for a message that [`Self::judge`] has judged.
+    pub async fn turn_judged(
+        &self,
+        input: TurnInput,
+        judged: Option<Judged>,
+        events: Events,
+        cancel: CancellationToken,
+    ) -> Result<TurnReport, TurnError> {
         let (agent, session) = (&self.parts.agent_id, &input.session_key);
         let span = tracing::info_span!("turn", agent, session);
         let turn = async {
@@ -104,6 +116,7 @@ impl Agent {
             let report = self
                 .turn_in_lane(
                     &input,
+                    judged,
                     EventSink::new(events, self.parts.tools.redactor()),
                     cancel,
                 )
@@ -118,11 +131,13 @@ impl Agent {
     async fn turn_in_lane(
         &self,
         input: &TurnInput,
+        judged: Option<Judged>,
         sink: EventSink,
         cancel: CancellationToken,
     ) -> Result<TurnReport, TurnError> {
+        let judged = judged.unwrap_or_else(|| Judged(self.admit(input)));
         // Held until the turn is over: limits count it until then.
-        let _admission = match self.admit(input) {
+        let _admission = match judged.0 {
             Ok(admission) => admission,
             Err(refusal) => return self.refuse(input, *refusal, sink, &cancel).await,
         };

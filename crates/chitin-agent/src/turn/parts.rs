@@ -16,6 +16,7 @@ use chitin_protocol::settings::LimitSettings;
 use chitin_store::SessionStore;
 use chitin_tools::approval::RememberedApprovals;
 use chitin_tools::policy::{PolicyConfig, PolicyInput};
+use chitin_tools::process::BackgroundCommands;
 use chitin_tools::redact::Redactor;
 use chitin_tools::untrusted::{FileOrigins, NoFileOrigins, UntrustedRules};
 use chitin_tools::{Approval, ApprovalRequest, Approver, GuestRights, Toolbox};
@@ -54,6 +55,8 @@ pub struct Parts {
     pub untrusted: Arc<UntrustedRules>,
     /// Knows which files hold untrusted text.
     pub files: Arc<dyn FileOrigins>,
+    /// The commands in the background. All turns of an agent share them.
+    pub commands: Arc<BackgroundCommands>,
     /// Judges messages, replies and tool calls by the workspace's rules.
     pub guard: Arc<dyn MessageGuard>,
     /// Keeps what turns change, so that it can be taken back.
@@ -120,6 +123,7 @@ impl Parts {
             guests: GuestRights::default(),
             untrusted: Arc::default(),
             files: Arc::new(NoFileOrigins),
+            commands: Arc::default(),
             guard: Arc::new(NoRules),
             checkpoints: Arc::new(NoCheckpoints),
             approver: Arc::new(NoApprover),

@@ -51,7 +51,10 @@ impl Running<'_> {
         for recalled in &self.request.recalled {
             match recalled {
                 RecalledPath::Note(path) => paths.push(workspace.join(path)),
-                RecalledPath::Conversation(path) => found.push(Origin::session(path)),
+                RecalledPath::Conversation { path, origins } => {
+                    let rules = &self.agent.parts.untrusted;
+                    found.extend(rules.of_session(path, origins.clone()));
+                }
             }
         }
         let files = Arc::clone(&self.agent.parts.files);
@@ -85,6 +88,7 @@ impl Running<'_> {
                 origins: self.origins.found.clone(),
                 rules: Arc::clone(&self.agent.parts.untrusted),
                 files: Arc::clone(&self.agent.parts.files),
+                commands: Arc::clone(&self.agent.parts.commands),
             },
         }
     }
@@ -94,18 +98,41 @@ impl Running<'_> {
         &self.origins.found
     }
 
+    /// Returns the moment before a call that may change files. What there is then is known, if there is untrusted text.
+    pub(super) async fn before_changes(&self) -> i64 {
+        let files = Arc::clone(&self.agent.parts.files);
+        if !self.origins.found.is_empty() {
+            let looking = Arc::clone(&files);
+            // Where it fails, more counts as new than is.
+            let _ = tokio::task::spawn_blocking(move || looking.remember()).await;
+        }
+        files.moment()
+    }
+
+    /// Takes down what commands changed that are held for the sake of untrusted text and still run, in whatever session: nobody waits for
+    /// their end.
+    pub(super) async fn take_down_background(&self) {
+        if let Some(since) = self.agent.parts.commands.held_since() {
+            self.take_down(since, OwnFiles::TakenDown).await;
+        }
+    }
+
     /// Takes down which files a call changed since a moment, if that was done with untrusted text.
     pub(super) async fn take_down_changes(&self, since: i64, tool: &str) {
         if self.origins.found.is_empty() {
             return;
         }
-        let files = Arc::clone(&self.agent.parts.files);
         let tool = normalize_name(&CANONICAL.runtime.tools, tool);
         let own = if WRITING.contains(&tool.as_str()) {
             OwnFiles::Approved
         } else {
             OwnFiles::TakenDown
         };
+        self.take_down(since, own).await;
+    }
+
+    async fn take_down(&self, since: i64, own: OwnFiles) {
+        let files = Arc::clone(&self.agent.parts.files);
         let recording = tokio::task::spawn_blocking(move || files.record(since, own));
         let recorded = recording
             .await

@@ -36,6 +36,16 @@ impl TurnSlot {
             self.room = None;
         }
     }
+
+    /// Gives the room back, because this turn may not begin yet.
+    pub(crate) fn leave(&mut self) {
+        self.room = None;
+    }
+
+    /// Takes the room of another slot.
+    pub(crate) fn take_over(&mut self, other: Self) {
+        *self = other;
+    }
 }
 
 /// How many turns that wait run beside the others: so many times those.

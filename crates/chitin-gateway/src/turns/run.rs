@@ -9,10 +9,10 @@ use crate::jobs::{Job, JobKind, JobOutcome, JobStatus, RefusedOutcome};
 use crate::queue::busy::{Active, Marks, StopCause};
 use crate::queue::turn_slots::TurnSlot;
 use crate::subagents::tree::{STOPPED, STOPPED_QUIETLY};
-use chitin_agent::turn::{Agent, Steering, TurnInput, TurnReport};
+use chitin_agent::turn::{Agent, Judged, Steering, TurnInput, TurnReport};
 use chitin_protocol::message::StopReason;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -20,15 +20,18 @@ use tokio_util::sync::CancellationToken;
 /// The tool by which a session reads what was said in a thread.
 const MESSAGE_TOOL: &str = "message";
 
+/// Why a turn ended that never began.
+const NOT_STARTED: &str = "it was stopped before it started";
+
 /// How many events of a turn wait to be told. A turn that is faster waits.
 const EVENTS: usize = 64;
 
 impl Inner {
     /// Runs a job to its end. `stage` says how far it came, for whoever catches a panic.
     pub(crate) async fn run(self: &Arc<Self>, job: Arc<Job>, marks: Marks, stage: &RunStage) {
-        let Some(mut slot) = self.enter(&job, &marks).await else {
+        let Some(slot) = self.enter(&job, &marks).await else {
             let outcome = self.outcome(
-                Err("it was stopped before it started".to_owned()),
+                Err(NOT_STARTED.to_owned()),
                 Some(StopCause::Wanted),
                 self.parts.clock.now_ms(),
             );
@@ -47,13 +50,19 @@ impl Inner {
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
         let reacted = delivery.reacted();
         let asks = Arc::new(Notify::new());
+        let slot = Mutex::new(slot);
+        let lend = || {
+            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.lend();
+        };
         let turn = async {
             ready.map_err(TurnFailure::machine)?;
             let agent = self.agent_for(&job).await?;
             let tools = agent.specs().iter().map(|tool| tool.name.as_str());
             let reader = tools.into_iter().find(|name| *name == MESSAGE_TOOL);
             let input = self.input(&job, steering.clone(), reader, &asks).await;
-            Box::pin(self.turn(&agent, input, &job, &cancel, &mut delivery)).await
+            let judged = self.judged(&agent, &input, &job, &slot, &cancel).await?;
+            Box::pin(self.turn(&agent, (input, judged), &job, &cancel, &mut delivery)).await
         };
         let turn = async {
             let silence = tokio::time::sleep(Duration::from_millis(self.parts.outage.silent_ms));
@@ -61,14 +70,14 @@ impl Inner {
             // Neither a model that hangs nor a person who thinks keeps others from their turns.
             tokio::select! {
                 outcome = &mut turn => return outcome,
-                () = asks.notified() => slot.lend(),
+                () = asks.notified() => lend(),
                 () = &mut silence => if !reacted.load(Ordering::Relaxed) {
-                    slot.lend();
+                    lend();
                 }
             }
             tokio::select! {
                 outcome = &mut turn => return outcome,
-                () = asks.notified() => slot.lend(),
+                () = asks.notified() => lend(),
             }
             turn.await
         };
@@ -192,17 +201,45 @@ impl Inner {
         (active.cause, heard)
     }
 
+    /// Lets the rules of the workspace judge the message. While it has to wait for others of its sender, its room is another turn's.
+    async fn judged(
+        &self,
+        agent: &Agent,
+        input: &TurnInput,
+        job: &Job,
+        slot: &Mutex<TurnSlot>,
+        cancel: &CancellationToken,
+    ) -> Result<Judged, TurnFailure> {
+        let slot = || slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_waited = AtomicBool::new(false);
+        let waits = || {
+            has_waited.store(true, Ordering::Relaxed);
+            slot().leave();
+        };
+        let judged = agent.judge(input, cancel, waits).await;
+        if has_waited.into_inner() {
+            let room = tokio::select! {
+                biased;
+                () = cancel.cancelled() => None,
+                room = self.turn_slots.enter(job) => room,
+            };
+            let room = room.ok_or_else(|| TurnFailure::own(NOT_STARTED.to_owned()))?;
+            slot().take_over(room);
+        }
+        Ok(judged)
+    }
+
     /// Runs the turn, stops it when its time is over, and lets its words go out while it runs.
     async fn turn(
         &self,
         agent: &Agent,
-        input: TurnInput,
+        (input, judged): (TurnInput, Judged),
         job: &Job,
         cancel: &CancellationToken,
         delivery: &mut Delivery,
     ) -> Result<TurnReport, TurnFailure> {
         let (sender, receiver) = mpsc::channel(EVENTS);
-        let turn = agent.turn(input, sender, cancel.clone());
+        let turn = agent.turn_judged(input, Some(judged), sender, cancel.clone());
         let reacted = delivery.reacted();
         let timed = async {
             let Some(longest) = job.timeout_ms.filter(|longest| *longest > 0) else {

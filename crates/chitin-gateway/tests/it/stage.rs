@@ -481,6 +481,7 @@ impl StageHost {
             guests: chitin_tools::GuestRights::default(),
             untrusted: Arc::default(),
             files: Arc::new(chitin_tools::untrusted::NoFileOrigins),
+            commands: Arc::default(),
             approvals: chitin_tools::approval::RememberedApprovals::default(),
             guard: Arc::new(chitin_agent::guard::NoRules),
             checkpoints: Arc::new(chitin_agent::checkpoint::NoCheckpoints),

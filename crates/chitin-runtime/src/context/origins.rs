@@ -36,7 +36,7 @@ pub(crate) fn find(
     if is_kept {
         add_origins(&mut found, &of_history(host, setup, &context.session));
     }
-    add_origins(&mut found, &of_files(host, setup, context));
+    add_origins(&mut found, &of_files(host, setup, context, &rules));
     if request.guest {
         add_origins(&mut found, [&Origin::guest(SENDER)]);
     }
@@ -70,7 +70,12 @@ fn of_history(host: &Host, setup: &Setup, session: &str) -> Vec<Origin> {
     found.unwrap_or_default()
 }
 
-fn of_files(host: &Host, setup: &Setup, context: &TurnContext) -> Vec<Origin> {
+fn of_files(
+    host: &Host,
+    setup: &Setup,
+    context: &TurnContext,
+    rules: &UntrustedRules,
+) -> Vec<Origin> {
     let Some(state) = chitin_home(host) else {
         return Vec::new();
     };
@@ -81,7 +86,9 @@ fn of_files(host: &Host, setup: &Setup, context: &TurnContext) -> Vec<Origin> {
     for recalled in &context.recalled {
         match recalled {
             RecalledPath::Note(path) => paths.push(setup.directory.join(path)),
-            RecalledPath::Conversation(path) => found.push(Origin::session(path)),
+            RecalledPath::Conversation { path, origins } => {
+                found.extend(rules.of_session(path, origins.clone()));
+            }
         }
     }
     found.extend(of_injected(&files, &setup.directory, &paths));

@@ -2,6 +2,7 @@
 
 mod embedder;
 mod options;
+mod past;
 mod recall;
 mod remote;
 mod search;

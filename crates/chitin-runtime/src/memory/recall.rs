@@ -2,10 +2,9 @@
 
 use super::AgentMemory;
 use super::options::RecallOptions;
-use chitin_agent::source::{Recalled, RecalledPath};
+use chitin_agent::source::Recalled;
 use chitin_context::memory_results::{MemoryResult, within};
 use chitin_memory::keeper::{Effort, MemoryListing};
-use chitin_memory::rank::Hit;
 use chitin_memory::search::{
     ChunkSource, FindError, SearchMode, SearchRequest, SearchResults, Within, shown,
 };
@@ -117,11 +116,12 @@ impl AgentMemory {
             project: None,
         };
         let answer = made.memory.search(&ask, &Effort::within(PATIENCE));
-        recalled(answer, made.memory.setting(), options)
+        recalled(self, answer, made.memory.setting(), options)
     }
 }
 
 fn recalled(
+    kit: &AgentMemory,
     answer: Result<SearchResults, FindError>,
     setting: &chitin_memory::keeper::Setting,
     options: RecallOptions,
@@ -136,7 +136,7 @@ fn recalled(
             };
         }
     };
-    let paths = paths_of(&answer.hits);
+    let paths = kit.paths_of(&answer.hits);
     let results = answer.hits.into_iter().map(|hit| MemoryResult {
         snippet: shown(&hit.piece.text).to_owned(),
         path: hit.piece.path,
@@ -153,16 +153,4 @@ fn recalled(
         },
         paths,
     }
-}
-
-/// Says where results stand.
-pub(super) fn paths_of(hits: &[Hit]) -> Vec<RecalledPath> {
-    let paths = hits.iter().map(|hit| {
-        let path = hit.piece.path.clone();
-        match hit.piece.source {
-            ChunkSource::Memory => RecalledPath::Note(path),
-            ChunkSource::Sessions => RecalledPath::Conversation(path),
-        }
-    });
-    paths.collect()
 }

@@ -1,7 +1,6 @@
 //! `memory_search` and `memory_get`: what an agent asks its memory.
 
 use super::AgentMemory;
-use super::recall::paths_of;
 use chitin_agent::source::RecalledPath;
 use chitin_contract::MemoryRules;
 use chitin_memory::answer::{self, SearchNotes};
@@ -14,7 +13,7 @@ use chitin_protocol::origin::{Origin, add_origins};
 use chitin_protocol::settings::CitationSetting;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::memory_slot::MemoryTools;
-use chitin_tools::untrusted::FileOrigins;
+use chitin_tools::untrusted::Untrusted;
 use chitin_tools::{CallContext, Tool, ToolConcurrency, ToolOutcome, TypedTool};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -91,17 +90,20 @@ impl Answer {
         }
     }
 
-    /// Says which of it is not the owner's. Of past conversations it is not known line by line, so that all of them count.
-    fn outcome(self, workspace: &Path, files: &dyn FileOrigins) -> ToolOutcome {
-        let origins = self.paths.iter().filter_map(|path| match path {
-            RecalledPath::Note(path) => {
-                let why = files.of(&workspace.join(path))?;
-                Some(Origin::file(path, why))
-            }
-            RecalledPath::Conversation(path) => Some(Origin::session(path)),
-        });
+    /// Says which of it is not the owner's.
+    fn outcome(self, workspace: &Path, untrusted: &Untrusted) -> ToolOutcome {
         let mut found = Vec::new();
-        add_origins(&mut found, &origins.collect::<Vec<_>>());
+        for path in &self.paths {
+            match path {
+                RecalledPath::Note(path) => {
+                    let why = untrusted.files.of(&workspace.join(path));
+                    add_origins(&mut found, &why.map(|why| Origin::file(path, why)));
+                }
+                RecalledPath::Conversation { path, origins } => {
+                    add_origins(&mut found, &untrusted.of_session(path, origins.clone()));
+                }
+            }
+        }
         outcome(self.json).from(found)
     }
 }
@@ -134,11 +136,11 @@ impl<Asked: DeserializeOwned + Send + 'static> TypedTool for Asking<Asked> {
         let (kit, answer) = (Arc::clone(&self.kit), self.answer);
         let (session, cancel) = (context.session_key.to_owned(), context.cancel.clone());
         // SQLite waits for the disk, and vectors may come over the network.
-        let files = Arc::clone(&context.rights.untrusted.files);
+        let untrusted = context.rights.untrusted.clone();
         let workspace = context.workspace.to_owned();
         let answering = move || {
             let answer = answer(&kit, &asked, &session, &cancel);
-            answer.outcome(&workspace, &*files)
+            answer.outcome(&workspace, &untrusted)
         };
         tokio::task::spawn_blocking(answering)
             .await
@@ -187,7 +189,7 @@ fn search(kit: &AgentMemory, asked: &Search, session: &str, cancel: &Cancellatio
             found.notes.splice(..0, made.notes.iter().cloned());
             Answer {
                 json: answer::search_json(&found, &told, &setting.rules),
-                paths: paths_of(&found.hits),
+                paths: kit.paths_of(&found.hits),
             }
         }
         Err(error) => Answer::of(answer::unavailable_json(&error.to_string())),

@@ -126,6 +126,7 @@ impl LogFile {
             path: self.directory.path_of(NAME),
             bytes: contents.damage.bytes,
             lines: contents.damage.lines,
+            misplaced: contents.damage.misplaced,
             set_aside,
             is_gone,
         };
@@ -341,7 +342,8 @@ impl LogFile {
         let (file, _) = self.file.as_ref()?;
         let mut bytes = vec![0; usize::try_from(place.length).ok()?];
         let read = file.read_at(&mut bytes, place.offset).ok()?;
-        let changes = match line::read(bytes[..read].strip_suffix(b"\n")?) {
+        // A damaged log may have line ends of another kind.
+        let changes = match line::read(bytes[..read].trim_ascii_end()) {
             Line::Batch(_, changes) | Line::Earlier(changes) => changes,
             Line::Header(_) | Line::Damaged => return None,
         };

@@ -30,6 +30,8 @@ pub struct JobLogDamage {
     pub bytes: u64,
     /// How many lines are lost, as far as that can be said.
     pub lines: u64,
+    /// How many lines are whole, and out of order, there twice or with another line end. They count.
+    pub misplaced: u64,
     /// Where the damaged file is now; none if it could not be set aside.
     pub set_aside: Option<PathBuf>,
     /// Whether nothing was left of the file.
@@ -45,19 +47,28 @@ impl fmt::Display for JobLogDamage {
                 "the job log `{path}` is gone or empty although it was written before: jobs that were open in it are lost"
             );
         }
-        write!(
-            f,
-            "the job log `{path}` is damaged: {} bytes cannot be read",
-            self.bytes
-        )?;
-        if self.lines > 0 {
-            let lines = if self.lines == 1 {
-                "line is"
-            } else {
-                "lines are"
-            };
-            write!(f, " and {} {lines} lost", self.lines)?;
-        }
+        let lines = |count: u64, one: &str, more: &str| match count {
+            0 => None,
+            1 => Some(format!("1 line {one}")),
+            count => Some(format!("{count} lines {more}")),
+        };
+        let unreadable = (self.bytes > 0).then(|| format!("{} bytes cannot be read", self.bytes));
+        let lost = lines(self.lines, "is lost", "are lost");
+        let misplaced = lines(
+            self.misplaced,
+            "that counts is out of order, there twice or has another line end",
+            "that count are out of order, there twice or have other line ends",
+        );
+        let what: Vec<String> = [unreadable, lost, misplaced]
+            .into_iter()
+            .flatten()
+            .collect();
+        let what = if what.is_empty() {
+            "its first line is missing".to_owned()
+        } else {
+            what.join(" and ")
+        };
+        write!(f, "the job log `{path}` is damaged: {what}")?;
         match &self.set_aside {
             Some(aside) => write!(f, "; the damaged file is kept as `{}`", aside.display()),
             None => write!(f, "; it could not be set aside"),

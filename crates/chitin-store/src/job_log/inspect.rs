@@ -35,6 +35,7 @@ pub fn inspect(directory: &Path) -> Result<Option<JobLogInspection>, StoreError>
         path: directory.path_of(NAME),
         bytes: contents.damage.bytes,
         lines: contents.damage.lines,
+        misplaced: contents.damage.misplaced,
         set_aside: None,
         is_gone,
     });

@@ -76,7 +76,19 @@ pub(super) fn may_be_torn(end: &[u8], is_whole_file: bool) -> bool {
     begins && !end.contains(&0)
 }
 
-fn checked(line: &[u8]) -> Option<Line> {
+/// Returns the number of a line whose checksum is right.
+pub(super) fn number(line: &[u8]) -> Option<u64> {
+    Some(numbered(line)?.0)
+}
+
+/// Returns the number that a line seems to have. Its checksum is not looked at.
+pub(super) fn seeming_number(line: &[u8]) -> Option<u64> {
+    let content = line.get(DIGITS..)?.strip_prefix(b" ")?;
+    let digits = content.split(|byte| *byte == b' ').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+fn numbered(line: &[u8]) -> Option<(u64, &str)> {
     let (sum, content) = line.split_at_checked(DIGITS)?;
     let content = content.strip_prefix(b" ")?;
     if checksum(content).as_bytes() != sum {
@@ -84,7 +96,12 @@ fn checked(line: &[u8]) -> Option<Line> {
     }
     let content = std::str::from_utf8(content).ok()?;
     let (number, json) = content.split_once(' ')?;
-    match number.parse().ok()? {
+    Some((number.parse().ok()?, json))
+}
+
+fn checked(line: &[u8]) -> Option<Line> {
+    let (number, json) = numbered(line)?;
+    match number {
         0 => {
             let header: Header = serde_json::from_str(json).ok()?;
             (header.format == FORMAT).then_some(Line::Header(header.version))

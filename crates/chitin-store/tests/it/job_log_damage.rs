@@ -128,6 +128,93 @@ fn lines_that_are_gone_or_there_twice_are_noticed() {
 }
 
 #[test]
+fn whole_lines_count_in_any_order_and_with_any_line_ends() {
+    let state = tempfile::tempdir().unwrap();
+    let whole = String::from_utf8(written(state.path())).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let damaged_lines = whole.replacen("\"words\":\"b\"", "\"words\":\"x\"", 1);
+    let reversed: Vec<&str> = lines.iter().rev().copied().collect();
+    let shuffled = [lines[0], lines[4], lines[2], lines[2], lines[1], lines[3]];
+    let with = |text: String| {
+        std::fs::write(file(state.path()), &text).unwrap();
+        let seen = job_log::inspect(state.path()).unwrap().unwrap();
+        let (log, items) = JobLog::open(state.path()).unwrap();
+        let damage = log.health().damage.unwrap();
+        assert_eq!(seen.damage.unwrap().misplaced, damage.misplaced);
+        let aside = damage.set_aside.clone().unwrap();
+        assert_eq!(std::fs::read_to_string(aside).unwrap(), text);
+        let found = (
+            ids(&items).join(" "),
+            damage.bytes,
+            damage.lines,
+            damage.misplaced,
+        );
+        // It goes on, and is whole again.
+        log.write(vec![open("next")]).unwrap();
+        drop(log);
+        let (log, again) = JobLog::open(state.path()).unwrap();
+        assert_eq!((log.health().damage, again.len()), (None, items.len() + 1));
+        (found.0, found.1, found.2, found.3, damage.to_string())
+    };
+    for end in ["\r\n", "\r"] {
+        let (found, bytes, lost, misplaced, said) = with(whole.replace('\n', end));
+        assert_eq!((found.as_str(), bytes, lost, misplaced), ("b c", 0, 0, 5));
+        assert!(
+            said.contains("5 lines that count are out of order"),
+            "{said}"
+        );
+        // The last line end may be missing in part.
+        let (found, ..) = with(whole.replace('\n', end).trim_end_matches('\n').to_owned());
+        assert_eq!(found, "b c");
+        // A line that is damaged is lost by itself.
+        let (found, bytes, lost, ..) = with(damaged_lines.replace('\n', end));
+        assert_eq!((found.as_str(), lost), ("c", 1));
+        assert_eq!(bytes, (lines[2].len() + end.len()) as u64);
+    }
+    for end in ["\n", "\r\n"] {
+        let (found, bytes, lost, ..) = with(reversed.join(end) + end);
+        assert_eq!((found.as_str(), bytes, lost), ("b c", 0, 0), "{end:?}");
+        let (found, bytes, lost, ..) = with(shuffled.join(end) + end);
+        assert_eq!((found.as_str(), bytes, lost), ("b c", 0, 0), "{end:?}");
+    }
+    // Another log behind this one: its lines have the same numbers and other content.
+    let other = tempfile::tempdir().unwrap();
+    let (log, _) = JobLog::open(other.path()).unwrap();
+    log.write(vec![open("other")]).unwrap();
+    drop(log);
+    let other = std::fs::read_to_string(file(other.path())).unwrap();
+    let (found, bytes, lost, misplaced, _) = with(whole + &other);
+    let mut found: Vec<&str> = found.split(' ').collect();
+    found.sort_unstable();
+    assert_eq!((found.join(" ").as_str(), bytes, lost), ("b c other", 0, 0));
+    assert!(misplaced > 0);
+}
+
+#[test]
+fn outcomes_are_found_in_a_log_with_other_line_ends() {
+    let state = tempfile::tempdir().unwrap();
+    let (log, _) = JobLog::open(state.path()).unwrap();
+    log.write(vec![open("a")]).unwrap();
+    let end = JobChange::End {
+        id: "a".to_owned(),
+        at: 1,
+        outcome: json!({"reply": "Done."}),
+    };
+    log.write(vec![end, open("b")]).unwrap();
+    drop(log);
+    let whole = std::fs::read_to_string(file(state.path())).unwrap();
+    for end in ["\r\n", "\r"] {
+        std::fs::write(file(state.path()), whole.replace('\n', end)).unwrap();
+        let (log, items) = JobLog::open(state.path()).unwrap();
+        assert_eq!(ids(&items), ["b"]);
+        let (sender, outcome) = mpsc::channel();
+        log.outcome("a", 2, move |found| sender.send(found).unwrap());
+        let outcome = outcome.recv_timeout(Duration::from_secs(20)).unwrap();
+        assert_eq!(outcome.unwrap()["reply"], "Done.", "{end:?}");
+    }
+}
+
+#[test]
 fn damage_is_kept_beside_the_log_in_private_and_not_without_end() {
     use std::os::unix::fs::PermissionsExt;
     let state = tempfile::tempdir().unwrap();

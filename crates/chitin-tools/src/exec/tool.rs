@@ -191,6 +191,11 @@ impl ExecTool {
             add_origins(&mut against, &readable);
         }
         let is_untrusted = !against.is_empty();
+        let keeps_own = is_untrusted && can_keep && !reaches_out;
+        if keeps_own {
+            // What it writes could reach further than it does.
+            context.may_write_despite(&against, NAME).await?;
+        }
         if is_untrusted && (reaches_out || !can_keep) {
             let how = if reaches_out {
                 "that can reach the network"
@@ -209,7 +214,7 @@ impl ExecTool {
         Ok(CommandText {
             is_untrusted: is_untrusted || origin.is_some(),
             origin,
-            keeps_own: is_untrusted && can_keep && !reaches_out,
+            keeps_own,
         })
     }
 
@@ -283,6 +288,8 @@ impl ExecTool {
                     if let Some(jobs) = &self.jobs
                         && let Ok(id) = jobs.add(Arc::clone(&job))
                     {
+                        let untrusted = &context.rights.untrusted;
+                        untrusted.commands.add(&job, began(&job, context));
                         take_down_at_end(&job, context);
                         return handed_over(&id, &job, context);
                     }
@@ -360,14 +367,19 @@ impl TypedTool for ExecTool {
     }
 }
 
+/// Returns when a command began, as files are stamped.
+fn began(job: &CommandProcess, context: &CallContext<'_>) -> i64 {
+    let now = context.rights.untrusted.files.moment();
+    now.saturating_sub(i64::try_from(job.duration().as_nanos()).unwrap_or(i64::MAX))
+}
+
 /// Takes down what a command changed when it is over, if what it does may follow from untrusted text: nobody may be waiting for it then.
 fn take_down_at_end(job: &Arc<CommandProcess>, context: &CallContext<'_>) {
     if context.rights.untrusted.origins.is_empty() && job.text.origin.is_none() {
         return;
     }
     let files = Arc::clone(&context.rights.untrusted.files);
-    let (since, job) = (files.moment(), Arc::clone(job));
-    let began = since.saturating_sub(i64::try_from(job.duration().as_nanos()).unwrap_or(i64::MAX));
+    let (began, job) = (began(job, context), Arc::clone(job));
     tokio::spawn(async move {
         job.wait().await;
         // What could not be taken down is taken for untrusted from then on.

@@ -12,7 +12,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -136,7 +136,7 @@ fn list(
         .map_or(USUAL, |limit| limit as usize)
         .clamp(1, MOST);
     let room = max_bytes.saturating_sub(256);
-    let mut lines: Vec<String> = Vec::new();
+    let (mut lines, mut shown): (Vec<String>, Vec<PathBuf>) = Default::default();
     let mut bytes = 0;
     let mut is_full = false;
     let walked = walk(&place, depth, ignored, cancel, &mut |path, kind| {
@@ -155,8 +155,10 @@ fn list(
         }
         bytes += line.len() + 1;
         lines.push(line);
+        shown.push(inside.to_path_buf());
         Go::On
     });
+    place.shows_names(&shown);
     let mut text = lines.join("\n");
     let note = match walked {
         _ if is_full => {

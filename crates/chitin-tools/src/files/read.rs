@@ -15,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -136,9 +137,10 @@ fn first_names(place: &RootedPath<'_>) -> String {
         return String::new();
     };
     entries.sort();
-    let names: Vec<String> = entries
-        .iter()
-        .take(20)
+    let shown = entries.iter().take(20);
+    let paths: Vec<PathBuf> = shown.clone().map(|entry| (&entry.name).into()).collect();
+    place.shows_names(&paths);
+    let names: Vec<String> = shown
         .map(|entry| format!("`{}`", clean(entry.name.as_encoded_bytes(), Controls::Show)))
         .collect();
     match (names.is_empty(), entries.len() > names.len()) {

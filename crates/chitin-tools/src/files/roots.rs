@@ -308,6 +308,38 @@ impl Space {
     }
 }
 
+impl Space {
+    /// Notes that names of what is beneath a directory are shown, by its real path: they are text, too.
+    fn shows_names(&self, at: &Path, named: &str, shown: &[PathBuf]) {
+        let is_skill = || self.skills.iter().any(|skills| at.starts_with(skills));
+        let origin = if at.starts_with(self.roots[0].0.real_path()) {
+            self.rights.untrusted.files.name(at, shown)
+        } else if shown.is_empty() || is_skill() {
+            None
+        } else {
+            Some(Origin::file(named, FileOrigin::Outside))
+        };
+        let mut all = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        add_origins(&mut all, &origin);
+    }
+
+    /// Notes that a message shows the name that was probably meant.
+    fn shows_nearest(&self, root: &Root, relative: &Path, links: &LinkPolicy, problem: &Problem) {
+        let Problem::Missing {
+            nearest: Some(nearest),
+            ..
+        } = problem
+        else {
+            return;
+        };
+        let name = Path::new(nearest).file_name().map(PathBuf::from);
+        let parent = relative.parent().unwrap_or(Path::new(""));
+        if let Ok(end) = root.walk(parent, links) {
+            self.shows_names(&end.path, nearest, name.as_slice());
+        }
+    }
+}
+
 /// Returns what memory in the root of a workspace leads to where it is a link.
 fn linked_memory<'r>(root: &'r Root, links: &'r LinkPolicy) -> impl Iterator<Item = PathBuf> + 'r {
     MEMORY_NAMES.into_iter().filter_map(|name| {
@@ -339,9 +371,20 @@ impl<'s> RootedPath<'s> {
         }
     }
 
+    /// Notes that names beneath it are shown.
+    pub(super) fn shows_names(&self, shown: &[PathBuf]) {
+        // A directory that cannot be found any more was moved while it was listed.
+        if let Ok(end) = self.root.walk(&self.relative, self.links()) {
+            self.space.shows_names(&end.path, &self.shown, shown);
+        }
+    }
+
     /// Puts a failed read into words.
     pub(super) fn problem(&self, error: ReadError) -> Problem {
-        read_problem(self.root, &self.relative, &self.shown, self.links(), error)
+        let problem = read_problem(self.root, &self.relative, &self.shown, self.links(), error);
+        self.space
+            .shows_nearest(self.root, &self.relative, self.links(), &problem);
+        problem
     }
 
     /// Resolves the links on the way, so that a write goes to the very file that a read would show. What does not exist yet
@@ -445,13 +488,14 @@ impl Settled<'_> {
                     "`{}` is too large to edit: the limit is {} bytes. Change it with a command.",
                     self.shown, self.options.max_edit_bytes
                 )),
-                error => read_problem(
-                    self.root,
-                    &self.relative,
-                    &self.shown,
-                    &LinkPolicy::Refuse,
-                    error,
-                ),
+                error => {
+                    let links = &LinkPolicy::Refuse;
+                    let problem =
+                        read_problem(self.root, &self.relative, &self.shown, links, error);
+                    self.space
+                        .shows_nearest(self.root, &self.relative, links, &problem);
+                    problem
+                }
             })
     }
 

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -115,6 +115,8 @@ struct Search<'s> {
     out: String,
     found: usize,
     files: usize,
+    /// The files that something was found in, as they are shown.
+    names: Vec<PathBuf>,
     is_full: bool,
 }
 
@@ -142,6 +144,7 @@ fn search(
         out: String::new(),
         found: 0,
         files: 0,
+        names: Vec::new(),
         is_full: false,
     };
     let walked = match end.kind {
@@ -180,6 +183,7 @@ fn search(
             });
         }
     };
+    place.shows_names(&search.names);
     Ok(search.finish(walked))
 }
 
@@ -248,6 +252,8 @@ impl Search<'_> {
                 if fits {
                     if self.found == before_file {
                         place.shows(path, shown);
+                        let inside = path.strip_prefix(&place.relative).unwrap_or(path);
+                        self.names.push(inside.to_path_buf());
                     }
                     self.found += 1;
                     after = self.around;

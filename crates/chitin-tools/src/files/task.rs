@@ -22,7 +22,7 @@ where
     let open = opening(context, options);
     let task = tokio::task::spawn_blocking(move || {
         let space = open()?;
-        work(&space, &cancel).map(|outcome| outcome.from(space.origins()))
+        Ok(told(work(&space, &cancel), &space))
     });
     let result = tokio::select! {
         result = task => result,
@@ -42,6 +42,7 @@ pub(super) async fn with_changes<Work>(
 where
     Work: Fn(&Space, &Consent) -> Result<ToolOutcome, Problem> + Send + Sync + 'static,
 {
+    context.may_write(tool).await?;
     let work = Arc::new(work);
     let mut consent = Consent::default();
     loop {
@@ -52,7 +53,10 @@ where
         let was_asked = !consent.0.is_empty();
         let task = tokio::task::spawn_blocking(move || {
             let space = open()?;
-            doing(&space, &consent).map(|outcome| outcome.from(space.origins()))
+            match doing(&space, &consent) {
+                Err(Problem::NeedsOwner(wanted)) => Err(Problem::NeedsOwner(wanted)),
+                done => Ok(told(done, &space)),
+            }
         });
         let wanted = match task.await {
             Ok(Err(Problem::NeedsOwner(wanted))) => wanted,
@@ -103,6 +107,12 @@ fn opening(
         ..Surroundings::of(context)
     };
     move || Space::open(&workspace, &options, &surroundings)
+}
+
+/// Says where the texts of an outcome come from. What went wrong may show parts of files, too.
+fn told(done: Result<ToolOutcome, Problem>, space: &Space) -> ToolOutcome {
+    let outcome = done.unwrap_or_else(|problem| ToolOutcome::error(problem.to_string()));
+    outcome.from(space.origins())
 }
 
 fn outcome_of(result: Result<ToolOutcome, Problem>) -> Result<ToolOutcome, String> {

@@ -6,7 +6,7 @@ use crate::approval::Gate;
 use crate::exec::{describe, details};
 use crate::schema::spec_on_file;
 use crate::tool::{CallContext, ToolOutcome, TypedTool};
-use crate::untrusted::GuardedDeed;
+use crate::untrusted::{COMMANDS, GuardedDeed};
 use chitin_protocol::origin::Origin;
 use chitin_protocol::tool::ToolSpec;
 use schemars::JsonSchema;
@@ -16,8 +16,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const NAME: &str = "process";
-/// What allows commands to turns with untrusted text.
-const COMMANDS: &str = "exec";
 const DESCRIPTION: &str = "Manage commands that `exec` left running in the background. `list` shows them; `poll` \
 returns new output and whether the command is still running, waiting up to `timeout` milliseconds; `log` \
 shows lines of its whole output; `write` sends text to its stdin; `kill` stops it and all its child processes; `remove` also \
@@ -186,7 +184,9 @@ impl TypedTool for ProcessTool {
                 Ok(logged.from(origin(&job, context).await))
             }
             Action::Write => {
-                if !job.text.keeps_own {
+                if job.text.keeps_own {
+                    context.may_write(NAME).await?;
+                } else {
                     let what = format!("type into `{}`", one_line(&job.command));
                     let deed = GuardedDeed {
                         tool: NAME,
@@ -307,7 +307,7 @@ fn about(id: &str, job: &CommandProcess) -> Value {
     about
 }
 
-fn one_line(command: &str) -> String {
+pub(super) fn one_line(command: &str) -> String {
     let line: String = command
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })

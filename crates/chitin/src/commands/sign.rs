@@ -97,7 +97,7 @@ impl Args {
         let signer = self.signer.clone().unwrap_or_else(|| key_id.clone());
         let finder = Finder::new(host, &self.network, printer)?;
         let _adding = finder.store.adding()?;
-        let found = finder.find(artifact)?;
+        let found = finder.find_told(artifact)?;
         // Nobody should sign what is not whole.
         found.artifact.verify()?;
         let name = self.name_of(&found.artifact)?;

@@ -39,6 +39,8 @@ pub(crate) struct Args {
 struct Verified {
     artifact: String,
     source: ArtifactOrigin,
+    /// `store`, or the path of the directory or archive.
+    place: String,
     digest: Digest,
     #[serde(flatten)]
     verdict: SignatureVerdict,
@@ -47,7 +49,7 @@ struct Verified {
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
         let finder = Finder::new(host, &self.network, printer)?.refreshing(self.refresh);
-        let found = finder.find(&self.artifact)?;
+        let found = finder.find_told(&self.artifact)?;
         found.artifact.verify()?;
         let verdict = self.trust.judge_strictly(host, &found).map_err(|error| {
             if found.was_pulled() {
@@ -60,6 +62,10 @@ impl Args {
         printer.result(&Verified {
             artifact: found.name,
             source: found.origin,
+            place: match found.place.file() {
+                Some(path) => path.display().to_string(),
+                None => "store".to_owned(),
+            },
             digest: found.artifact.digest,
             verdict,
         })
@@ -126,8 +132,13 @@ impl Render for Verified {
         };
         writeln!(
             out,
-            "{} is {said}.",
-            paint.bold(&plain(&self.artifact, '\u{fffd}'))
+            "{} {} is {said}.",
+            paint.bold(&plain(&self.artifact, '\u{fffd}')),
+            match self.source {
+                ArtifactOrigin::File => format!("in `{}`", plain(&self.place, '\u{fffd}')),
+                ArtifactOrigin::Store => "in the local store".to_owned(),
+                ArtifactOrigin::Registry => "from its registry".to_owned(),
+            }
         )?;
         writeln!(out, "{}", self.digest)
     }

@@ -349,6 +349,69 @@ fn a_command_that_destroys_is_asked_about_at_a_terminal() {
 }
 
 #[test]
+fn a_question_at_a_terminal_masks_secrets_and_says_so() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    let command =
+        format!("rm -r logs; DB_PASSWORD=hunter-2x ./deploy --token {SECRET} --api-key k3y-x");
+    let talk = agent(json!([call("exec", json!({"command": command}))]));
+    talk.env.file("workspace/logs/a", "x");
+    let shown = Terminal::run(&talk, "Deploy.").answer("n");
+    for secret in ["hunter-2x", SECRET, "k3y-x"] {
+        assert!(!shown.contains(secret), "{secret}: {shown}");
+    }
+    for part in [
+        "DB_PASSWORD=[masked] ./deploy",
+        "--api-key [masked]",
+        "masked here (`DB_PASSWORD`",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}
+
+#[test]
+fn what_is_masked_in_a_question_is_whole_in_the_command_and_in_what_is_remembered() {
+    if !needs::programs(&["script"]) {
+        return;
+    }
+    let command = |value: &str| {
+        json!([call(
+            "exec",
+            json!({"command": format!("rm -rf logs; DB_PASSWORD={value} sh -c 'echo $DB_PASSWORD_X; env > seen-{value}'")})
+        )])
+    };
+    let script = [
+        json!({"when": "ALPHA", "toolCalls": command("first1")}),
+        json!({"when": "BRAVO", "toolCalls": command("first1")}),
+        json!({"when": "CHARLIE", "toolCalls": command("other2")}),
+        json!({"times": 0, "text": "Well."}),
+    ];
+    let talk = Talk::new(Format::Anthropic, &script);
+    Terminal::run(&talk, "ALPHA").answer("a");
+    let seen = talk.env.workspace().join("seen-first1");
+    if !seen.exists() {
+        needs::skipped("a sandbox for commands");
+        return;
+    }
+    assert!(
+        talk.env
+            .read("workspace/seen-first1")
+            .contains("DB_PASSWORD=first1")
+    );
+    let listed = chitin(&talk.env, &["approvals"]);
+    let listed = text(&listed.stdout);
+    assert!(listed.contains("DB_PASSWORD=[masked]"), "{listed}");
+    std::fs::remove_file(&seen).unwrap();
+    let again = Terminal::run(&talk, "BRAVO").end();
+    assert!(!again.contains(QUESTION), "{again}");
+    assert!(seen.exists());
+    // Another value is another command, although it looks the same.
+    Terminal::run(&talk, "CHARLIE").answer("n");
+    assert!(!talk.env.workspace().join("seen-other2").exists());
+}
+
+#[test]
 fn a_file_that_undo_cannot_bring_back_is_not_replaced_unasked() {
     if !needs::programs(&["script"]) {
         return;

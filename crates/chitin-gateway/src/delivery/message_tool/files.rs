@@ -99,6 +99,7 @@ pub(super) async fn keep(
     ask: &MessageToolRequest,
     context: &CallContext<'_>,
 ) -> Result<String, String> {
+    context.may_write(super::NAME).await?;
     let named = ask.path.as_deref().map(str::trim);
     let (path, taken) = match named.filter(|path| !path.is_empty()) {
         Some(path) if ask.overwrite => (path.to_owned(), Taken::Replace),

@@ -16,7 +16,7 @@ mod translate;
 pub use decide::{CallerUsage, MessageDecision, PermissionRequest};
 pub use parse::{KEYS, PermissionsError, PermissionsProblem, parse, problem};
 pub use pattern::Pattern;
-pub use policy::{PermissionPolicy, Permissions, PolicyRule};
+pub use policy::{CONCURRENCY_LIMIT, PermissionPolicy, Permissions, PolicyRule};
 pub use time_window::{JavaZone, TimeWindow, WORKING_DAYS};
 
 /// The file.

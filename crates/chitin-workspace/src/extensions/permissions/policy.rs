@@ -4,6 +4,9 @@ use super::pattern::Pattern;
 use super::time_window::TimeWindow;
 use serde::Serialize;
 
+/// The key of the rule that says how many messages of a sender may be under way.
+pub const CONCURRENCY_LIMIT: &str = "concurrency-limit";
+
 /// What a `PERMISSIONS.md` asks for.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -86,7 +89,7 @@ impl PolicyRule {
             Self::Authorization { .. } => "authorization",
             Self::MessageLength { .. } => "message-length",
             Self::RateLimit { .. } => "rate-limit",
-            Self::ConcurrencyLimit { .. } => "concurrency-limit",
+            Self::ConcurrencyLimit { .. } => CONCURRENCY_LIMIT,
             Self::TimeWindow(_) => "time-window",
             Self::KillSwitch => "kill-switch",
         }
@@ -103,7 +106,7 @@ impl PolicyRule {
             Self::Authorization { .. } => "require-role",
             Self::MessageLength { .. } => "message-length",
             Self::RateLimit { .. } => "rate-limit",
-            Self::ConcurrencyLimit { .. } => "concurrency-limit",
+            Self::ConcurrencyLimit { .. } => CONCURRENCY_LIMIT,
             Self::TimeWindow(_) => "time-window",
             Self::KillSwitch => "kill-switch",
         }

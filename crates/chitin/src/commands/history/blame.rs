@@ -6,7 +6,7 @@ use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
 use chitin_runtime::Host;
-use chitin_undo::{BlamedLine, FilePath};
+use chitin_undo::{BlamedLine, FilePath, UndoError};
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -63,13 +63,31 @@ impl Args {
         let path = path_in(&history, Path::new(file), host)?;
         let lines = match line {
             Some(line) => vec![history.blame_line(&path, line).map_err(explained)?],
-            None => history.blame(&path).map_err(explained)?,
+            None => history
+                .blame(&path)
+                .map_err(|error| self.explained(error))?,
         };
         printer.result(&Blamed {
             path,
             lines,
             is_one: line.is_some(),
         })
+    }
+}
+
+impl Args {
+    /// Says why a file cannot be shown. What stands behind a colon may have been meant as a line.
+    fn explained(&self, error: UndoError) -> CliError {
+        let error = explained(error);
+        match self.place.rsplit_once(':') {
+            Some((file, line)) if !file.is_empty() && !line.contains('/') => {
+                let (file, line) = (plain(file, '\u{fffd}'), plain(line, '\u{fffd}'));
+                error.hint(format!(
+                    "`{line}` is not the number of a line; one is named as in `chitin blame {file}:12`"
+                ))
+            }
+            Some(_) | None => error,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `chitin changes`: which turn changed what.
 
 use super::patch::{self, Reader};
-use super::{Whose, explained, named, shown, verb};
+use super::{Whose, explained, named, shown, turn_number, verb};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, Secrets, ShowSecrets, Stream};
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     directory: Option<PathBuf>,
 
     /// Show only this turn, with the lines that it changed.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = turn_number, allow_hyphen_values = true)]
     turn: Option<u64>,
 
     /// List at most this many turns.

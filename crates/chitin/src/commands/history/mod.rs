@@ -41,7 +41,19 @@ impl Whose {
             ..AgentTarget::default()
         };
         let setup = Setup::find(host, &target, &printer.notes())?;
-        setup.check_directory(host)?;
+        let unsaid = directory.is_none() && self.agent.is_none();
+        let here = plain(here, '\u{fffd}');
+        setup.check_directory(host).map_err(|error| {
+            let error = CliError::from(error);
+            // The workspace that is meant without a word may never have been made.
+            if unsaid && self.record_here(host).is_some() {
+                error.hint(format!(
+                    "this directory has a record of its own: `chitin {here}`"
+                ))
+            } else {
+                error
+            }
+        })?;
         let history = setup.history(host).ok_or_else(|| {
             CliError::new(
                 FailureKind::User,
@@ -49,9 +61,8 @@ impl Whose {
             )
             .hint("set `CHITIN_HOME` or `HOME`")
         })?;
-        let unsaid = directory.is_none() && self.agent.is_none();
-        let has_own = unsaid && self.has_own(&history, host);
-        let here = plain(here, '\u{fffd}');
+        let is_other = |own: History| own.directory() != history.directory();
+        let has_own = unsaid && self.record_here(host).is_some_and(is_other);
         if !history.is_recorded() {
             let nothing = explained(UndoError::NothingRecorded);
             return Err(if has_own {
@@ -82,20 +93,22 @@ impl Whose {
 }
 
 impl Whose {
-    /// Tells whether the working directory is a workspace of its own, with a record.
-    fn has_own(&self, history: &History, host: &Host) -> bool {
+    /// Returns the record of the working directory, if it is a workspace that has one.
+    fn record_here(&self, host: &Host) -> Option<History> {
         let target = AgentTarget {
             directory: Some(host.env.working_directory().to_path_buf()),
             contract: self.contract.clone(),
             ..AgentTarget::default()
         };
-        let Ok(setup) = Setup::find(host, &target, &Notes::none()) else {
-            return false;
-        };
-        setup
-            .history(host)
-            .is_some_and(|own| own.directory() != history.directory() && own.is_recorded())
+        let setup = Setup::find(host, &target, &Notes::none()).ok()?;
+        setup.history(host).filter(History::is_recorded)
     }
+}
+
+/// Reads the number of a turn.
+fn turn_number(typed: &str) -> Result<u64, String> {
+    let number = typed.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "turns have numbers from 1 on; `chitin changes` lists them".to_owned())
 }
 
 /// Understands a path that a user typed: from the working directory if that lies in the workspace, else from the workspace.

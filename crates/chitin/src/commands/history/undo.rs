@@ -1,6 +1,6 @@
 //! `chitin undo`: taking turns back.
 
-use super::{Whose, explained, path_in, shown, verb};
+use super::{Whose, explained, path_in, shown, turn_number, verb};
 use crate::error::CliError;
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render, plain};
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     path: Option<PathBuf>,
 
     /// Go back to the state before this turn.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = turn_number, allow_hyphen_values = true)]
     turn: Option<u64>,
 
     /// The workspace; if omitted, that of the agent.

@@ -628,3 +628,62 @@ fn questions_that_wait_do_not_keep_others_from_their_turns() {
     assert_eq!(status, 200, "{said}");
     assert!(said.to_string().contains("Well."), "{said}");
 }
+
+/// The status of a session's last turn, as whoever asks under the message's key is told.
+fn outcome(serving: &Serving, key: &str) -> Value {
+    let body = json!({"text": "Hello", "session": format!("agent:main:{key}")}).to_string();
+    let head = [
+        ("authorization", format!("Bearer {}", serving.token)),
+        ("idempotency-key", key.to_owned()),
+    ];
+    serving
+        .ask_raw("POST", "/api/messages", &head, Some(&body))
+        .1
+}
+
+#[test]
+fn messages_over_the_concurrency_limit_wait_for_their_time_and_none_fails() {
+    let talk = talk(&[when("ALPHA", &skills("x"))]);
+    talk.env
+        .files([("PERMISSIONS.md", "concurrency-limit: 1\n")]);
+    // Those that wait do not keep anybody else from a turn: there is room for one.
+    talk.env.file(
+        "home/.openclaw/openclaw.json",
+        json!({"agents": {"defaults": {"maxConcurrent": 1}}}).to_string(),
+    );
+    let mailbox = talk.env.path().join("mailbox");
+    let serving = Serving::start(&talk, &["--files", mailbox.to_str().unwrap()]);
+    let heard = watch(&serving);
+    say(&serving, "main", "ALPHA");
+    let asked = questions(&serving, 1).remove(0);
+    let waiting = ["one", "two", "three", "stopped"];
+    for key in waiting {
+        assert_eq!(outcome(&serving, key)["place"], "runs");
+    }
+    let before = talk.server.requests().len();
+    let guest = json!({"text": "Hello", "peer": {"kind": "channel", "id": "yard"}, "owner": false, "sender": "ada"});
+    let written = talk.env.file("mailbox/1.json", guest.to_string());
+    std::fs::rename(written, mailbox.join("in/1.json")).unwrap();
+    serving.wait_until("somebody else has a turn", |_| {
+        talk.server.requests().len() > before
+    });
+    let stop = "/api/sessions/agent:main:stopped/stop";
+    let (status, stopped) = serving.ask("POST", stop, None);
+    assert_eq!((status, &stopped["stopped"]), (200, &json!(1)));
+    serving.wait_until("it is stopped", |serving| {
+        outcome(serving, "stopped")["status"] == "stopped"
+    });
+    for key in ["one", "two", "three"] {
+        assert_eq!(outcome(&serving, key)["place"], "known", "{key} waits");
+    }
+    assert_eq!(talk.server.requests().len(), before + 1);
+
+    assert_eq!(answer(&serving, &asked, &json!({"answer": "no"})).0, 200);
+    serving.rest();
+    for key in ["one", "two", "three"] {
+        let ended = outcome(&serving, key);
+        assert_eq!(ended["status"], "ok", "{ended}");
+        assert_eq!(ended["text"], "Well.", "{ended}");
+    }
+    assert_eq!(told(&heard, "refused"), [] as [Value; 0]);
+}

@@ -118,6 +118,27 @@ fn a_damaged_job_log_is_set_aside_and_told() {
 }
 
 #[test]
+fn a_job_log_in_another_order_and_with_other_line_ends_loses_no_job() {
+    let talk = answering(600);
+    let serving = Serving::start(&talk, &[]);
+    assert_eq!(post(&serving, "slow-1").0, 202);
+    assert_eq!(post(&serving, "slow-2").0, 202);
+    serving.kill();
+    let file = gateway(&talk).join("ledger.jsonl");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let mut lines: Vec<&str> = whole.lines().collect();
+    lines.reverse();
+    std::fs::write(&file, lines.join("\r\n") + "\r\n").unwrap();
+    let serving = Serving::start(&talk, &[]);
+    assert!(ready(&serving).1.contains("job_log_damaged"));
+    serving.wait_until("both are answered", |serving| {
+        replies(serving, "slow-1") == 1 && replies(serving, "slow-2") == 1
+    });
+    let log = Serving::log(&talk);
+    assert!(log.contains("that count are out of order"), "{log}");
+}
+
+#[test]
 fn an_earlier_version_can_go_on_after_a_downgrade_and_a_newer_one_after_it() {
     let talk = answering(600);
     let serving = Serving::start(&talk, &[]);

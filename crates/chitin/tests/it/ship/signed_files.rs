@@ -229,3 +229,74 @@ fn a_file_that_cannot_be_signed_is_left_as_it_is() {
     let now: serde_json::Value = serde_json::from_str(&env.read("layout/index.json")).unwrap();
     assert_eq!(now["manifests"].as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn what_was_verified_is_said_and_a_name_that_means_two_things_is_told() {
+    let env = author();
+    let pack = |version: &str, more: &[&str]| {
+        let arguments = ["pack", "minimal", "--name", "toy", "--version", version];
+        let out = chitin(&env, &[&arguments, more].concat());
+        assert!(out.status.success(), "{out:?}");
+    };
+    let verify = |what: &str| {
+        let text = chitin(&env, &["verify", what, "--trust", "ada.pub.pem"]);
+        let json = json(&chitin(
+            &env,
+            &["verify", what, "--trust", "ada.pub.pem", "--json"],
+        ));
+        (
+            String::from_utf8_lossy(&text.stdout).into_owned(),
+            stderr(&text),
+            json,
+        )
+    };
+    pack("1.0.0", &[]);
+    json(&sign(&env, "toy:1.0.0"));
+    let (said, notes, seen) = verify("toy:1.0.0");
+    assert!(
+        said.contains("toy:1.0.0 in the local store is intact"),
+        "{said}"
+    );
+    assert_eq!(
+        (notes.as_str(), seen["place"].as_str()),
+        ("", Some("store"))
+    );
+
+    // A directory of that name without an artifact in it.
+    env.file("toy/AGENTS.md", "Not this one.\n");
+    let (said, notes, _) = verify("toy:1.0.0");
+    assert!(said.contains("in the local store"), "{said}");
+    assert!(
+        notes.contains("from the local store, not from `toy`")
+            && notes.contains("`./toy` names that"),
+        "{notes}"
+    );
+    let signed = sign(&env, "toy:1.0.0");
+    assert!(stderr(&signed).contains("`./toy` names that"), "{signed:?}");
+
+    // One with another artifact in it.
+    fs::remove_dir_all(env.path().join("toy")).unwrap();
+    let stored = verify("toy:1.0.0").2["digest"].as_str().unwrap().to_owned();
+    pack("2.0.0", &["--output", "toy"]);
+    json(&sign(&env, "./toy"));
+    let missing = chitin(&env, &["verify", "toy:1.0.0", "--trust", "ada.pub.pem"]);
+    let hint = format!("the local store has `toy:1.0.0`, too: `{stored}` names that");
+    assert!(stderr(&missing).contains(&hint), "{missing:?}");
+    for (what, is_clear) in [("toy", false), ("./toy", true)] {
+        let (said, notes, seen) = verify(what);
+        assert!(said.contains("in `") && said.contains("/toy`"), "{said}");
+        assert!(seen["place"].as_str().unwrap().ends_with("/toy"), "{seen}");
+        assert_ne!(seen["digest"], stored.as_str());
+        assert_eq!(notes.is_empty(), is_clear, "{notes}");
+        assert!(
+            is_clear || notes.contains(&format!("which `{stored}` names")),
+            "{notes}"
+        );
+    }
+    let (said, notes, seen) = verify(&stored);
+    assert!(said.contains("in the local store"), "{said}");
+    assert_eq!(
+        (notes.as_str(), &seen["digest"]),
+        ("", &stored.clone().into())
+    );
+}

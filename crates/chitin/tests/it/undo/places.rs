@@ -145,3 +145,58 @@ fn a_directory_that_was_moved_brings_its_record_along() {
     let nothing = chitin(&talk.env, &["changes", "yard"]);
     assert_eq!(code(&nothing), 3, "{}", shown(&nothing));
 }
+
+#[test]
+fn a_directory_with_a_record_is_pointed_at_where_the_usual_workspace_was_never_made() {
+    let talk = talk(&[write("yard.md", "of the yard\n"), said("Done.")]);
+    elsewhere(&talk, "yard");
+    fs::remove_dir_all(talk.env.workspace()).unwrap();
+    for (arguments, spelled) in [
+        (["undo"].as_slice(), "chitin undo --dir ."),
+        (&["changes"], "chitin changes ."),
+    ] {
+        let output = inside(&talk, "yard", arguments);
+        assert_eq!(code(&output), 3, "{}", shown(&output));
+        assert!(shown(&output).contains(spelled), "{}", shown(&output));
+        let elsewhere = inside(&talk, "home", arguments);
+        assert!(
+            !shown(&elsewhere).contains(spelled),
+            "{}",
+            shown(&elsewhere)
+        );
+    }
+}
+
+#[test]
+fn turns_and_lines_that_are_none_are_refused_in_words() {
+    let talk = talk(&[write("board.md", "oak: 4\n"), said("Done.")]);
+    talk.answer("Write");
+    for arguments in [
+        ["undo", "--turn", "-1"],
+        ["undo", "--turn", "0"],
+        ["undo", "--turn", "abc"],
+        ["changes", "--turn", "-1"],
+        ["undo", "--turn", "99999999999999999999"],
+    ] {
+        let output = chitin(&talk.env, &arguments);
+        assert_eq!(code(&output), 2, "{}", shown(&output));
+        assert!(
+            shown(&output).contains("turns have numbers from 1 on; `chitin changes` lists them"),
+            "{}",
+            shown(&output)
+        );
+    }
+    assert_eq!(read(&talk, "board.md"), "oak: 4\n");
+    for (place, hint) in [
+        (
+            "board.md:abc",
+            "`abc` is not the number of a line; one is named as in `chitin blame board.md:12`",
+        ),
+        ("board.md:-1", "`-1` is not the number of a line"),
+        ("board.md:", "chitin blame board.md:12"),
+    ] {
+        let output = chitin(&talk.env, &["blame", place]);
+        assert_eq!(code(&output), 3, "{place}: {}", shown(&output));
+        assert!(shown(&output).contains(hint), "{place}: {}", shown(&output));
+    }
+}
