@@ -46,8 +46,9 @@ class Violations:
 class Message:
     """One message and all that was heard of it."""
 
-    def __init__(self, number, session, key, mode, retry_seconds):
+    def __init__(self, number, session, key, mode, retry_seconds, padding):
         self.number, self.session, self.key, self.mode, self.retry_seconds = number, session, key, mode, retry_seconds
+        self.padding = padding
         self.accepted = False
         # An attempt got no answer: it may have been accepted.
         self.broken = False
@@ -57,7 +58,7 @@ class Message:
 
     @property
     def text(self):
-        return f"msg-{self.number} please."
+        return f"msg-{self.number} please." + " The larch stands by the oak." * self.padding
 
     def body(self, wait=False):
         body = {"text": self.text, "session": self.session}
@@ -97,10 +98,10 @@ class Book:
             other.order = {session: list(order) for session, order in self.order.items()}
         return other
 
-    def new(self, session, mode=None, retry_seconds=None):
+    def new(self, session, mode=None, retry_seconds=None, padding=0):
         with self._lock:
             number = len(self.messages) + 1
-            message = Message(number, session, f"{self.prefix}-{number}", mode, retry_seconds)
+            message = Message(number, session, f"{self.prefix}-{number}", mode, retry_seconds, padding)
             self.messages[number] = message
             return message
 

@@ -13,7 +13,8 @@ MODES = ("followup", "followup", "collect", None)
 class Load:
     """Several senders at once, until they are stopped."""
 
-    def __init__(self, world, sessions=6, pace=(0.0, 0.04), retry_seconds=(None,), name="load", patience=8):
+    def __init__(self, world, sessions=6, pace=(0.0, 0.04), retry_seconds=(None,), name="load", patience=8, padding=0):
+        self.padding = padding
         self.world, self.pace, self.retry_seconds, self.patience = world, pace, retry_seconds, patience
         self._stopped = threading.Event()
         self._threads = []
@@ -37,7 +38,7 @@ class Load:
 
     def _send_all(self, session, chance):
         while not self._stopped.is_set():
-            message = self.world.book.new(session, chance.choice(MODES), chance.choice(self.retry_seconds))
+            message = self.world.book.new(session, chance.choice(MODES), chance.choice(self.retry_seconds), self.padding)
             self._send(message, chance)
             self._stopped.wait(chance.uniform(*self.pace))
 

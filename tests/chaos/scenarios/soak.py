@@ -60,14 +60,15 @@ def judge(samples, violations):
 
 
 def run(world, deadline):
-    """An even load on a fixed number of sessions, with windows small enough for compaction."""
+    """An even load on a fixed number of sessions. Messages are long and windows small, so that sessions are soon compacted: before that, each
+    turn takes more than the one before."""
     world.configure(models={"yard/test-model": {"contextWindow": 40000, "maxOutput": 2000}})
     if not world.start():
         return None
     samples = []
     # Everything is there once before anything is measured.
     every = max(0.25, (deadline - time.monotonic()) / 400)
-    with Load(world, sessions=6, pace=(0.1, 0.3), name="soak"):
+    with Load(world, sessions=6, pace=(0.1, 0.3), name="soak", padding=30):
         while time.monotonic() < deadline:
             pid = world.server.pid()
             if pid is None:

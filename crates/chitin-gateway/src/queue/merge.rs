@@ -52,9 +52,28 @@ impl Inner {
         }
     }
 
+    /// Leaves only messages in a batch that are tried again for the same time: a turn of an impatient one would fail the others with it.
+    /// From the first that differs on, each gets a turn of its own afterwards, so that they stay in order.
+    fn keep_equally_patient(&self, batch: &mut Batch<Job>) {
+        let Some(first) = batch.items.first() else {
+            return;
+        };
+        let (key, patience) = (first.session_key.clone(), first.retry_ms);
+        let other = batch.items.iter().position(|job| job.retry_ms != patience);
+        let Some(others) = other.map(|at| batch.items.split_off(at)) else {
+            return;
+        };
+        let mut busy = self.busy.lock();
+        let session = busy.entry(key).or_default();
+        session
+            .first
+            .extend(others.into_iter().map(|job| (job, Marks::new())));
+    }
+
     /// Makes one job of several. They leave the ledger as the one enters it.
     async fn merged(&self, mut batch: Batch<Job>) -> Option<Job> {
         self.set_apart(&mut batch).await;
+        self.keep_equally_patient(&mut batch);
         let words = batch.prompt();
         let mut origins = Vec::new();
         for job in &batch.items {
