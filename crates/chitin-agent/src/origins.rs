@@ -102,12 +102,14 @@ pub(crate) fn of_pictures(blocks: &[Block]) -> Vec<Origin> {
         .collect()
 }
 
-/// Returns the origins of files that are in a context.
+/// Returns the origins of files that are in a context, and of their names.
 pub fn of_injected(files: &dyn FileOrigins, workspace: &Path, paths: &[PathBuf]) -> Vec<Origin> {
     let found = paths.iter().filter_map(|path| {
-        let why = files.of(path)?;
         let named = path.strip_prefix(workspace).unwrap_or(path);
-        Some(Origin::file(&named.to_string_lossy(), why))
+        match files.of(path) {
+            Some(why) => Some(Origin::file(&named.to_string_lossy(), why)),
+            None => files.name(workspace, &[named.to_path_buf()]),
+        }
     });
     found.collect()
 }

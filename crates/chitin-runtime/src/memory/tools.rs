@@ -1,6 +1,7 @@
 //! `memory_search` and `memory_get`: what an agent asks its memory.
 
 use super::AgentMemory;
+use chitin_agent::origins::of_injected;
 use chitin_agent::source::RecalledPath;
 use chitin_contract::MemoryRules;
 use chitin_memory::answer::{self, SearchNotes};
@@ -9,7 +10,7 @@ use chitin_memory::compat;
 use chitin_memory::keeper::Effort;
 use chitin_memory::read::{MemoryReadError, Window};
 use chitin_memory::search::{ChunkSource, SearchRequest};
-use chitin_protocol::origin::{Origin, add_origins};
+use chitin_protocol::origin::add_origins;
 use chitin_protocol::settings::CitationSetting;
 use chitin_protocol::tool::ToolSpec;
 use chitin_tools::memory_slot::MemoryTools;
@@ -96,8 +97,11 @@ impl Answer {
         for path in &self.paths {
             match path {
                 RecalledPath::Note(path) => {
-                    let why = untrusted.files.of(&workspace.join(path));
-                    add_origins(&mut found, &why.map(|why| Origin::file(path, why)));
+                    let note = [workspace.join(path)];
+                    add_origins(
+                        &mut found,
+                        &of_injected(&*untrusted.files, workspace, &note),
+                    );
                 }
                 RecalledPath::Conversation { path, origins } => {
                     add_origins(&mut found, &untrusted.of_session(path, origins.clone()));

@@ -2,6 +2,7 @@
 
 use crate::printer::{Paint, grouped, plain};
 use chitin_protocol::message::{StopReason, Usage};
+use chitin_tools::redact::mask_assignments;
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -31,7 +32,7 @@ pub(super) struct Call<'a> {
     pub(super) runtime_ms: u64,
 }
 
-/// Names a call: the tool, and what it is about.
+/// Names a call: the tool, and what it is about, without what looks like a secret in a command.
 pub(crate) fn headline(name: &str, arguments: &Value) -> String {
     let about = TELLING
         .iter()
@@ -43,7 +44,7 @@ pub(crate) fn headline(name: &str, arguments: &Value) -> String {
                 .find(|value| is_telling(value))
         });
     let about = match about {
-        Some(Value::String(text)) => one_line(text),
+        Some(Value::String(text)) => one_line(&mask_assignments(text).0),
         Some(other) => one_line(&other.to_string()),
         None => String::new(),
     };
