@@ -6,7 +6,7 @@
 
 use crate::compat;
 use crate::disk::Directory;
-use crate::index::IndexLock;
+use crate::index::{IndexFile, IndexLock};
 use crate::store::StoreError;
 use std::path::Path;
 
@@ -48,13 +48,15 @@ impl SessionFileKind {
 }
 
 /// Keeps everybody from changing the index of a directory of sessions; nothing if there is no such directory.
-pub fn hold_index(directory: &Path) -> Result<Option<IndexHold>, StoreError> {
-    let Some(directory) = Directory::open(directory)? else {
+///
+/// The index says everything then: no changes stand beside it, which would be of a later moment when they are copied.
+pub fn hold_index(directory_path: &Path) -> Result<Option<IndexHold>, StoreError> {
+    let Some(directory) = Directory::open(directory_path)? else {
         return Ok(None);
     };
     if directory.listed(compat::INDEX)?.is_none() {
         return Ok(None);
     }
-    let lock = IndexLock::take(&directory)?;
+    let lock = IndexFile::new(directory_path.to_owned()).fold_and_hold(&directory)?;
     Ok(Some(IndexHold { _lock: lock }))
 }

@@ -7,6 +7,7 @@ use crate::names;
 use crate::rebuild;
 use crate::store::{LockMode, SessionEntry, StoreError};
 use std::collections::{BTreeSet, HashSet};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// How long a transcript may still be open that is about to be closed.
@@ -74,13 +75,13 @@ impl FileStore {
         let Some(directory) = self.existing()? else {
             return Ok(false);
         };
-        let Some(entry) = self
-            .ledger
-            .read()?
-            .and_then(|index| index.get(key).cloned())
-        else {
+        let Some(index) = self.ledger.read()? else {
             return Ok(false);
         };
+        let Some(entry) = index.get(key)? else {
+            return Ok(false);
+        };
+        drop(index);
         let Some(name) = entry.transcript_name() else {
             return Ok(false);
         };
@@ -136,6 +137,8 @@ impl FileStore {
             |turn| rebuild::forget_key(turn.directory(), key),
             |()| Ok(()),
         )?;
+        // Lines beside a long index tell of the session, too.
+        self.ledger.fold()?;
         Ok(found)
     }
 
@@ -150,14 +153,15 @@ impl FileStore {
             return Ok((None, stems));
         };
         // A transcript that another key goes on with is that one's.
-        for (other, entry) in index.sessions() {
+        index.each(|other, entry| {
             if other != key
                 && let Some(name) = entry.transcript_name()
             {
                 stems.remove(stem(&name));
             }
-        }
-        let entry = index.get(key).cloned();
+            ControlFlow::Continue(())
+        })?;
+        let entry = index.get(key)?.map(|entry| (*entry).clone());
         let own = entry.as_ref().and_then(SessionEntry::transcript_name);
         stems.extend(own.map(|name| stem(&name).to_owned()));
         Ok((entry, stems))

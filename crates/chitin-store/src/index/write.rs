@@ -210,6 +210,13 @@ impl IndexFile {
         self.fold_locked(&directory, &lock)
     }
 
+    /// The same; nobody changes the index as long as the lock lives.
+    pub(crate) fn fold_and_hold(&self, directory: &Directory) -> Result<IndexLock, StoreError> {
+        let lock = IndexLock::take(directory)?;
+        self.fold_locked(directory, &lock)?;
+        Ok(lock)
+    }
+
     /// The same, if this process wrote any.
     pub(crate) fn fold_if_owed(&self) -> Result<(), StoreError> {
         let owed = *self.owed.lock().unwrap_or_else(PoisonError::into_inner);

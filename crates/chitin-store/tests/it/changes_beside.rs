@@ -69,6 +69,39 @@ fn a_change_of_a_long_index_is_one_line_and_is_seen_by_all() {
 }
 
 #[test]
+fn a_forgotten_session_is_in_no_line_beside_the_index() {
+    let kit = Kit::new();
+    let store = beside(&kit);
+    let gone = numbered(1);
+    drop(store.open(KEY, &begin(), SOON).unwrap());
+    drop(store.open(&gone, &begin(), SOON).unwrap());
+    label(&store, &gone, "a secret title");
+    assert!(fs::read_to_string(changes(&kit)).unwrap().contains(&gone));
+    store.forget(&gone).unwrap();
+    for file in fs::read_dir(kit.store.directory()).unwrap() {
+        let file = file.unwrap().path();
+        let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
+        assert!(!text.contains(&gone) && !text.contains("secret"), "{file:?}");
+    }
+    assert!(store.find(KEY).unwrap().is_some());
+}
+
+#[test]
+fn whoever_holds_the_index_to_copy_it_has_all_changes_in_it() {
+    let kit = Kit::new();
+    let store = beside(&kit);
+    drop(store.open(KEY, &begin(), SOON).unwrap());
+    label(&store, KEY, "one");
+    let hold = chitin_store::hold_index(kit.store.directory()).unwrap();
+    assert!(hold.is_some());
+    assert!(!changes(&kit).exists());
+    let index: Value = serde_json::from_slice(&fs::read(index_path(&kit)).unwrap()).unwrap();
+    assert_eq!(index[KEY]["label"], "one");
+    drop(hold);
+    assert_eq!(labelled(&store, KEY).as_deref(), Some("one"));
+}
+
+#[test]
 fn who_ends_leaves_an_index_that_says_everything() {
     let kit = Kit::new();
     let store = beside(&kit);
