@@ -224,7 +224,7 @@ proptest! {
             }
 
             // Where it is cut, and what stays.
-            let compacting = Compacting { keep_recent_tokens: WINDOW / 2, ..Compacting::new(rules) };
+            let compacting = Compacting { keep_recent_tokens: WINDOW / 2, ..Compacting::default() };
             let of_part = prepare(&held, &compacting, rules);
             let of_whole = prepare(&whole.entries, &compacting, rules);
             prop_assert_eq!(of_part.is_some(), of_whole.is_some());
