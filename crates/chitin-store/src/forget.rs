@@ -127,7 +127,7 @@ impl FileStore {
             directory.remove(&path.file_name().unwrap_or_default().to_string_lossy())?;
         }
         for copy in directory.list(|name| name.starts_with(DAMAGED_INDEX))? {
-            if self.names_session(&directory, &copy.name, key, &found.ids)? {
+            if names_session(&directory, &copy.name, key, &found.ids)? {
                 directory.remove(&copy.name)?;
             }
         }
@@ -166,25 +166,25 @@ impl FileStore {
         stems.extend(own.map(|name| stem(&name).to_owned()));
         Ok((entry, stems))
     }
+}
 
-    fn names_session(
-        &self,
-        directory: &Directory,
-        copy: &str,
-        key: &str,
-        ids: &[String],
-    ) -> Result<bool, StoreError> {
-        let Some(file) = directory.file(copy, Open::Read)? else {
-            return Ok(false);
-        };
-        if file.len()? > MOST_BYTES {
-            return Ok(true);
-        }
-        let bytes = file.read_all(MOST_BYTES)?;
-        let words = ids.iter().map(String::as_str).chain([key]);
-        let mut words = words.map(|word| memchr::memmem::find(&bytes, word.as_bytes()));
-        Ok(words.any(|found| found.is_some()))
+/// Tells whether a copy of the index names a session.
+fn names_session(
+    directory: &Directory,
+    copy: &str,
+    key: &str,
+    ids: &[String],
+) -> Result<bool, StoreError> {
+    let Some(file) = directory.file(copy, Open::Read)? else {
+        return Ok(false);
+    };
+    if file.len()? > MOST_BYTES {
+        return Ok(true);
     }
+    let bytes = file.read_all(MOST_BYTES)?;
+    let words = ids.iter().map(String::as_str).chain([key]);
+    let mut words = words.map(|word| memchr::memmem::find(&bytes, word.as_bytes()));
+    Ok(words.any(|found| found.is_some()))
 }
 
 fn stem(name: &str) -> &str {

@@ -6,7 +6,7 @@ use chitin_runtime::Host;
 use chitin_runtime::serve::{PublishedAddress, token};
 use secrecy::ExposeSecret;
 use serde_json::Value;
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -199,7 +199,7 @@ fn percent_encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     encoded

@@ -101,8 +101,9 @@ impl Samples {
                         }
                     }
                     if let Value::Object(arguments) = &block["arguments"] {
-                        let texts = arguments.values().filter_map(Value::as_str);
-                        texts.for_each(|text| self.text(text, role));
+                        for text in arguments.values().filter_map(Value::as_str) {
+                            self.text(text, role);
+                        }
                     }
                 }
             }

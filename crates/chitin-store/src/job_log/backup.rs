@@ -97,9 +97,9 @@ impl JobLogBackup {
         bytes.truncate(whole.unwrap_or(0));
         for line in bytes.split(|byte| *byte == b'\n') {
             if let Line::Batch(_, changes) | Line::Earlier(changes) = line::read(line) {
-                changes
-                    .into_iter()
-                    .for_each(|change| take(&mut items, change));
+                for change in changes {
+                    take(&mut items, change);
+                }
             }
         }
         Ok(items)

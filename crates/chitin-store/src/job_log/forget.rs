@@ -12,10 +12,13 @@ use std::sync::mpsc;
 /// A larger damaged log is not looked into, and goes.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// Tells from what a job is, or how it ended, whether it is forgotten; also from the names of the outcomes that are forgotten so far.
+type Meant = Box<dyn Fn(&Value, &HashSet<String>) -> bool + Send>;
+
 /// Which jobs are forgotten.
 pub struct ForgetJobs {
     /// Tells from what a job is, or how it ended, whether it is one of them; the names are those of the outcomes that were found so far.
-    pub is_meant: Box<dyn Fn(&Value, &HashSet<String>) -> bool + Send>,
+    pub is_meant: Meant,
     /// Damaged logs that were set aside go, too, if one of these stands in them.
     pub words: Vec<String>,
     /// What becomes of those that are open.
