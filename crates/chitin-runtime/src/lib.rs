@@ -52,6 +52,7 @@ mod error;
 mod factory;
 mod file_origins;
 mod handle;
+pub mod home_report;
 mod host;
 mod identity;
 mod mcp_listing;
