@@ -106,6 +106,12 @@ impl OpenClawArgs {
         let scratch = host.env.get("TMPDIR").filter(|named| !named.is_empty());
         let options = HomeOptions::new(host.env.resolve(scratch.unwrap_or("/tmp")))
             .with_env(host.env.clone());
+        // Only a program asks for what users wrote.
+        let options = if printer.is_json() && self.html.is_none() {
+            options
+        } else {
+            options.without_texts()
+        };
         let home = Home::open(&paths, options).map_err(refused)?;
         let contents = home.read();
         host.secrets.learn(secrets(&contents));
