@@ -188,6 +188,8 @@ fn collect(value: &Value, env: &Env, below: Below, depth: usize, found: &mut Vec
                     Below::Variables if is_secret_variable(name) => Below::Secret,
                     _ if name.to_ascii_lowercase().ends_with("headers") => Below::Headers,
                     _ if name == "env" || name == "vars" => Below::Variables,
+                    // It says where secrets are kept, not what they are.
+                    Below::Ordinary if depth == 0 && name == "secrets" => Below::Ordinary,
                     Below::Ordinary if is_secret_name(name) => Below::Secret,
                     other => other,
                 };
@@ -322,6 +324,7 @@ mod tests {
                 "env": {"API_TOKEN": "server-token-1", "MODE": "production", "X": "a1b2c3d4e5f6a7b8c9"},
                 "headers": {"Accept": "application/json", "Authorization": "Bearer abcdefghijklmnop"},
             }}},
+            "secrets": {"providers": {"vault": {"source": "file", "path": "/home/kim/vault.json", "mode": "json"}}},
             "maxTokens": 5,
         });
         let found = secrets_in(&config, &env);

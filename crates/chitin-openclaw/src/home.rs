@@ -52,6 +52,8 @@ pub struct HomeOptions {
     pub scratch: PathBuf,
     /// The environment of the process, which wins over what the home sets.
     pub env: Env,
+    /// Whether summaries of transcripts keep the first and the last text of the user; a home of many sessions needs less memory without.
+    pub texts: bool,
 }
 
 impl HomeOptions {
@@ -61,7 +63,15 @@ impl HomeOptions {
         Self {
             env: Env::new(&scratch),
             scratch,
+            texts: true,
         }
+    }
+
+    /// Leaves out what users wrote.
+    #[must_use]
+    pub fn without_texts(mut self) -> Self {
+        self.texts = false;
+        self
     }
 
     /// Adds the environment of the process.
@@ -135,6 +145,7 @@ impl Home {
             let place = SessionPlace {
                 state: &self.state,
                 agent,
+                texts: self.options.texts,
             };
             let found = sessions::read(&place, database.as_ref(), &mut problems);
             sessions.extend(found.sessions);

@@ -54,6 +54,7 @@ mod factory;
 mod file_origins;
 pub mod forget;
 mod handle;
+pub mod home_report;
 mod host;
 mod identity;
 mod mcp_listing;

@@ -15,7 +15,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Run an agent",
         &[
-            "init", "run", "sessions", "memory", "changes", "blame", "undo",
+            "init", "import", "run", "sessions", "memory", "changes", "blame", "undo",
         ],
     ),
     (

@@ -182,7 +182,7 @@ pub(super) fn summary(
     if let Err(message) = outcome {
         problems.say(path, message);
     }
-    let summary = summary.finish();
+    let summary = summary.finish(place.texts);
     if summary.unreadable() > 0 {
         let count = summary.unreadable();
         let noun = if count == 1 { "record" } else { "records" };

@@ -85,6 +85,8 @@ pub(crate) struct AgentSessions {
 pub(crate) struct SessionPlace<'a> {
     pub(crate) state: &'a Root,
     pub(crate) agent: &'a str,
+    /// Whether the texts of users are kept.
+    pub(crate) texts: bool,
 }
 
 impl SessionPlace<'_> {

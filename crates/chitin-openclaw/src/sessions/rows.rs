@@ -98,7 +98,7 @@ fn transcript(
     if let Err(problem) = outcome {
         problems.add(problem);
     }
-    let summary = summary.finish();
+    let summary = summary.finish(place.texts);
     if summary.unreadable() > 0 {
         let count = summary.unreadable();
         let noun = if count == 1 { "record" } else { "records" };

@@ -83,8 +83,12 @@ impl TranscriptSummary {
         }
     }
 
-    /// Works out what follows from all records.
-    pub(crate) fn finish(mut self) -> Self {
+    /// Works out what follows from all records; the texts are kept only where they are wanted.
+    pub(crate) fn finish(mut self, texts: bool) -> Self {
+        if !texts {
+            self.first_user_text = None;
+            self.last_user_text = None;
+        }
         self.first_user_text_plain = self.first_user_text.as_deref().map(plain_text);
         self.last_user_text_plain = self.last_user_text.as_deref().map(plain_text);
         self

@@ -81,7 +81,10 @@ fn a_forgotten_session_is_in_no_line_beside_the_index() {
     for file in fs::read_dir(kit.store.directory()).unwrap() {
         let file = file.unwrap().path();
         let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
-        assert!(!text.contains(&gone) && !text.contains("secret"), "{file:?}");
+        assert!(
+            !text.contains(&gone) && !text.contains("secret"),
+            "{file:?}"
+        );
     }
     assert!(store.find(KEY).unwrap().is_some());
 }

@@ -12,6 +12,7 @@ pub(crate) mod contracts;
 mod diff;
 mod doctor;
 mod history;
+mod import;
 mod init;
 mod inspect;
 mod login;
@@ -79,6 +80,8 @@ pub(crate) enum Command {
     /// Export a recorded session by its key, as `chitin trace export` does.
     #[command(hide = true)]
     ExportTrajectory(trace::ExportTrajectoryArgs),
+    /// Report what an OpenClaw home holds, and what becomes of each part in Chitin.
+    Import(import::Args),
     /// Create a workspace, or add the files that are missing.
     Init(init::Args),
     /// Show an artifact's name, version, layers, files and signatures.
@@ -148,6 +151,7 @@ impl Command {
             Self::Contracts(args) => printer.result(&args.run()?),
             Self::Doctor(args) => args.run(host, printer),
             Self::ExportTrajectory(args) => args.run(host, printer),
+            Self::Import(args) => args.run(host, printer),
             Self::Init(args) => printer.result(&args.run(host, printer)?),
             Self::Memory(args) => args.run(host, printer),
             Self::Pairing(args) => args.run(host, printer),

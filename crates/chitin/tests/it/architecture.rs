@@ -96,6 +96,7 @@ fn arrows_point_one_way() {
     assert_eq!(ours("chitin-config"), below_config);
     let below_workspace = and(&below_config, &["chitin-config"]);
     assert_eq!(ours("chitin-workspace"), below_workspace);
+    assert_eq!(ours("chitin-openclaw"), below_workspace);
     let workspace = and(&below_workspace, &["chitin-workspace"]);
     for package in ["chitin-check", "chitin-context", "chitin-memory"] {
         assert_eq!(ours(package), workspace, "{package}");
@@ -132,6 +133,7 @@ fn arrows_point_one_way() {
     }
     let beside = [
         "chitin-memory",
+        "chitin-openclaw",
         "chitin-pack",
         "chitin-plugin",
         "chitin-undo",

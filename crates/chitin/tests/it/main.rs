@@ -15,6 +15,7 @@ mod extension_reads;
 mod figures;
 mod guardrails;
 mod identity;
+mod import;
 mod keep;
 mod log;
 mod machine;
