@@ -10,6 +10,9 @@ use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
 
+/// How many sessions are held at a time by whoever looks at all of them.
+const AT_A_TIME: usize = 512;
+
 /// Keeps sessions. Implemented by the file backend. An implementor promises: what [`OpenSession::append`] returned from is
 /// there after any crash; two processes never interleave in one session; a damaged record is set aside, never dropped.
 pub trait SessionStore: Send + Sync {
@@ -23,6 +26,21 @@ pub trait SessionStore: Send + Sync {
     /// nobody uses meanwhile is on exactly one page; one that is used goes to the front.
     fn page(&self, after: Option<&SessionCursor>, limit: usize) -> Result<SessionPage, StoreError> {
         Ok(SessionPage::of(self.list()?, after, limit))
+    }
+
+    /// Shows every session, some at a time. What is shown may be changed and removed.
+    fn each(&self, show: &mut dyn FnMut(String, SessionEntry)) -> Result<(), StoreError> {
+        let mut after = None;
+        loop {
+            let page = self.page(after.as_ref(), AT_A_TIME)?;
+            after = page.next();
+            for (key, entry) in page.sessions {
+                show(key, entry);
+            }
+            if after.is_none() {
+                return Ok(());
+            }
+        }
     }
 
     /// Opens a session for writing, or begins it. Only one process at a time has it open.

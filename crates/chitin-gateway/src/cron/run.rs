@@ -347,11 +347,12 @@ impl Inner {
         let before = self.parts.clock.now_ms().saturating_sub(KEPT_MS);
         let now = self.parts.clock.now();
         self.tasks.spawn_blocking(move || {
-            for (key, entry) in store.list().unwrap_or_default() {
+            // What cannot be read now is looked at after the next run.
+            let _ = store.each(&mut |key, entry| {
                 if key.starts_with(&prefix) && entry.updated_at < before {
                     let _ = store.remove(&key, TranscriptRemoval::Archive { now: &now });
                 }
-            }
+            });
         });
     }
 }

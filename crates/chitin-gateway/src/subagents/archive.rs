@@ -41,7 +41,8 @@ impl Inner {
         };
         let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
         let grammar = self.parts.contract.session_keys;
-        for (key, entry) in store.list().unwrap_or_default() {
+        // What cannot be read now is looked at another time.
+        let _ = store.each(&mut |key, entry| {
             let over = entry
                 .ended_at
                 .is_some_and(|ended| ended.max(entry.updated_at).saturating_add(after) < now);
@@ -52,6 +53,6 @@ impl Inner {
                 // One that is in use after all is put away another time.
                 let _ = store.remove(&key, TranscriptRemoval::Archive { now: &now });
             }
-        }
+        });
     }
 }
