@@ -24,6 +24,7 @@
 //! | [`cron`] | turns that a schedule begins; the `cron` tool |
 //! | [`approvals`] | questions for permission, as events with an answer |
 //! | [`events`] | what listeners are told |
+//! | [`handover`] | the work goes to the gateway of another process |
 //! | [`surface`] | what a channel is and can do; a directory as a channel |
 
 pub mod access;
@@ -33,6 +34,7 @@ pub mod cron;
 pub mod delivery;
 pub mod events;
 mod gateway;
+pub mod handover;
 pub mod heartbeat;
 mod host;
 pub mod intake;

@@ -15,7 +15,7 @@ mod workspace_api;
 
 pub use address::listen_address;
 pub(crate) use gateway::JOB_LOG;
-pub use gateway::{ServeRequest, ServedGateway, downgrade_job_log};
+pub use gateway::{PreparedGateway, ServeRequest, ServedGateway, TakenJobLog, downgrade_job_log};
 #[cfg(feature = "serve")]
 pub use logins::LoginFile;
 pub use published::PublishedAddress;
