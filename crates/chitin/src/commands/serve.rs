@@ -187,17 +187,17 @@ impl Args {
             }
         };
         match runtime.block_on(serving) {
-            Ok(Served::Stays(stays)) => {
+            Ok(Served::Stays(stays, signals)) => {
                 // Turns that were cut off go on in the other process once nothing of them is written here any more.
                 runtime.shutdown_timeout(LAST_WRITES);
-                Ok(stays.stay())
+                stays.stay(signals)
             }
             served => {
                 // What does not end must not keep the process; all that matters is in the ledger.
                 runtime.shutdown_background();
                 served.map(|served| match served {
                     Served::Ended(exit) => exit,
-                    Served::Stays(_) => Exit::Success,
+                    Served::Stays(..) => Exit::Success,
                 })
             }
         }
@@ -352,11 +352,13 @@ impl Args {
         let left = left.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (process, handed_over) = match left {
             Some(Ending::Told(process)) => (process, None),
-            Some(Ending::HandedOver(process, handed_over)) => (process, Some(handed_over)),
+            Some(Ending::HandedOver(process, handed_over, passing_on)) => {
+                (process, Some((handed_over, passing_on)))
+            }
             None => return Ok(Served::Ended(Exit::Interrupted)),
         };
         let Some(ended) = ended else {
-            return process.cut_off(handed_over.as_ref());
+            return process.cut_off(handed_over, lost.is_cancelled()).await;
         };
         if !ended.drained && handed_over.is_none() {
             printer.note("some turns did not finish; they continue on the next start");

@@ -1,6 +1,6 @@
 //! A process that serves, and how it comes to its end: told to end, or replaced by the next one.
 
-use super::restart::{HandedOver, Leaving, StandIn, StandInLink, Successor};
+use super::restart::{HandedOver, Leaving, StandIn, StandInLink, Successor, gone};
 use super::{Ears, Notifier};
 use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
@@ -51,7 +51,7 @@ impl Signals {
     }
 
     /// Waits for the next one.
-    async fn next(&mut self) -> Told {
+    pub(crate) async fn next(&mut self) -> Told {
         tokio::select! {
             _ = self.interrupt.recv() => Told::End,
             _ = self.terminate.recv() => Told::End,
@@ -73,7 +73,7 @@ pub(crate) enum Served {
     /// It ends.
     Ended(Exit),
     /// Another process serves, and this one stays for whoever waits for it.
-    Stays(StandIn),
+    Stays(StandIn, Signals),
 }
 
 /// A process that serves, as far as its end is concerned.
@@ -98,7 +98,7 @@ pub(crate) enum Ending {
     /// It was told to end.
     Told(Box<Process>),
     /// Another one does.
-    HandedOver(Box<Process>, Arc<HandedOver>),
+    HandedOver(Box<Process>, Arc<HandedOver>, PassingOn),
 }
 
 impl Process {
@@ -122,8 +122,8 @@ impl Process {
             match self.hand_over().await {
                 Ok(handed_over) => {
                     let handed_over = Arc::new(handed_over);
-                    tokio::spawn(pass_on(signals, Arc::clone(&handed_over), lost));
-                    return Ending::HandedOver(Box::new(self), handed_over);
+                    let passing_on = PassingOn::start(signals, &handed_over, lost);
+                    return Ending::HandedOver(Box::new(self), handed_over, passing_on);
                 }
                 Err(why) => {
                     self.notifier.ready();
@@ -198,6 +198,9 @@ impl Process {
 
     /// Is the one that others find, as before.
     fn come_forward(&mut self) {
+        if self.published.is_some() {
+            return;
+        }
         self.notifier.is_now(std::process::id());
         match PublishedAddress::new(&self.state, self.address) {
             Ok(published) => self.published = Some(published),
@@ -212,32 +215,39 @@ impl Process {
         self.ears.open();
     }
 
-    /// Ends before everything came to its end.
-    pub(crate) fn cut_off(self, handed_over: Option<&Arc<HandedOver>>) -> Result<Served, CliError> {
-        if handed_over.is_some_and(|handed_over| handed_over.lost.is_cancelled()) {
-            return Err(CliError::new(
-                FailureKind::Internal,
-                "The process that took over is gone.",
-            )
-            .hint("open jobs continue on the next start"));
+    /// Ends before everything came to its end: somebody wanted that, or the process that took over `is_lost`.
+    pub(crate) async fn cut_off(
+        self,
+        handed_over: Option<(Arc<HandedOver>, PassingOn)>,
+        is_lost: bool,
+    ) -> Result<Served, CliError> {
+        let Some((handed_over, passing_on)) = handed_over else {
+            if let Some(stand_in) = self.stand_in {
+                stand_in.ended(Exit::Interrupted);
+            }
+            return Ok(Served::Ended(Exit::Interrupted));
+        };
+        let signals = passing_on.end().await;
+        match handed_over.stays().zip(signals) {
+            // How the server ended, it is about to learn.
+            Some((stays, signals)) if is_lost => Ok(Served::Stays(stays, signals)),
+            Some(_) | None if is_lost => Err(gone()),
+            Some(_) | None => Ok(Served::Ended(Exit::Interrupted)),
         }
-        if let Some(stand_in) = self.stand_in.filter(|_| handed_over.is_none()) {
-            stand_in.ended(Exit::Interrupted);
-        }
-        Ok(Served::Ended(Exit::Interrupted))
     }
 
     /// Ends, now that everything came to its end.
     pub(crate) async fn end(
         mut self,
-        handed_over: Option<Arc<HandedOver>>,
+        handed_over: Option<(Arc<HandedOver>, PassingOn)>,
         telemetry: Telemetry,
     ) -> Result<Served, CliError> {
         self.ears.closed().await;
         telemetry.end().await;
-        if let Some(handed_over) = handed_over {
-            return Ok(match handed_over.stays() {
-                Some(stays) => Served::Stays(stays),
+        if let Some((handed_over, passing_on)) = handed_over {
+            let signals = passing_on.end().await;
+            return Ok(match handed_over.stays().zip(signals) {
+                Some((stays, signals)) => Served::Stays(stays, signals),
                 None => Served::Ended(Exit::Success),
             });
         }
@@ -252,11 +262,33 @@ impl Process {
 }
 
 /// Passes on what somebody wants of a process that was replaced, as long as it is there, and says when the one that replaced it is gone.
-async fn pass_on(mut signals: Signals, to: Arc<HandedOver>, lost: CancellationToken) {
-    loop {
-        tokio::select! {
-            told = signals.next() => to.pass_on(told == Told::End),
-            () = to.lost.cancelled() => return lost.cancel(),
-        }
+pub(crate) struct PassingOn {
+    signals: JoinHandle<Signals>,
+    end: CancellationToken,
+}
+
+impl PassingOn {
+    fn start(mut signals: Signals, to: &Arc<HandedOver>, lost: CancellationToken) -> Self {
+        let (to, end) = (Arc::clone(to), CancellationToken::new());
+        let ends = end.clone();
+        let signals = tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    told = signals.next() => to.pass_on(told == Told::End),
+                    () = to.lost.cancelled() => {
+                        lost.cancel();
+                        return signals;
+                    }
+                    () = ends.cancelled() => return signals,
+                }
+            }
+        });
+        Self { signals, end }
+    }
+
+    /// Ends it. No signal is lost meanwhile.
+    async fn end(self) -> Option<Signals> {
+        self.end.cancel();
+        self.signals.await.ok()
     }
 }

@@ -17,7 +17,7 @@ mod stand_in;
 mod successor;
 
 pub(crate) use predecessor::{HandedOver, Leaving, Successor};
-pub(crate) use stand_in::{StandIn, StandInLink};
+pub(crate) use stand_in::{StandIn, StandInLink, gone};
 pub(crate) use successor::Arrival;
 
 use crate::error::{CliError, FailureKind};

@@ -5,6 +5,7 @@ use super::stand_in::{StandIn, StandInLink};
 use super::{TAKE_OVER, program};
 use chitin_gateway::Gateway;
 use chitin_gateway::handover::{FromPredecessor, HandOver};
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as Pair;
@@ -54,8 +55,6 @@ pub(crate) struct HandedOver {
     /// Cancelled when the successor is gone.
     pub(crate) lost: CancellationToken,
     words: mpsc::UnboundedSender<ToSuccessor>,
-    // Not to be waited for: whoever gets the orphans of this process does that.
-    _child: Child,
 }
 
 impl Leaving<'_> {
@@ -89,6 +88,9 @@ impl Leaving<'_> {
         drop(fresh);
         let heard = match sent {
             Ok(link) => prepared(link, &mut child).await,
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                Err(format!("the new program {}", ended(&mut child).await))
+            }
             Err(error) => Err(failed(error)),
         };
         match heard {
@@ -180,7 +182,7 @@ impl Successor {
         mut left: mpsc::UnboundedReceiver<FromPredecessor>,
     ) -> HandedOver {
         let Self {
-            child,
+            mut child,
             mut ear,
             mut mouth,
             stays,
@@ -200,7 +202,7 @@ impl Successor {
                 }
             }
         });
-        let (gateway, gone) = (gateway.clone(), lost.clone());
+        let gateway = gateway.clone();
         tokio::spawn(async move {
             while let Some(said) = ear.hear().await {
                 match said {
@@ -208,13 +210,27 @@ impl Successor {
                     ToPredecessor::Ready | ToPredecessor::Failed(_) | ToPredecessor::Taken => {}
                 }
             }
-            gone.cancel();
+        });
+        // Whoever stays is told by the last of those that come after it.
+        let watch = stays.as_ref().map(StandIn::watch).and_then(Result::ok);
+        let gone = lost.clone();
+        tokio::spawn(async move {
+            let is_lost = match watch {
+                Some(watch) => {
+                    watch.await;
+                    true
+                }
+                // Where it ended well, another one came after it, or it was told to.
+                None => !child.wait().await.is_ok_and(|status| status.success()),
+            };
+            if is_lost {
+                gone.cancel();
+            }
         });
         HandedOver {
             stays: Mutex::new(stays),
             lost,
             words,
-            _child: child,
         }
     }
 }

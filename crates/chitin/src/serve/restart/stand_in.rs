@@ -1,13 +1,16 @@
 //! The process that somebody started stays, where nobody else learns the id of the one that serves: a shell, a container, a program
 //! that waits for it. It passes signals on and ends as the server does. When it is killed, the server ends with it.
 
+use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::rss::give_back;
+use crate::serve::process::{Signals, Told};
+use rustix::net::{RecvFlags, recv};
 use rustix::process::{Signal, WaitOptions, getpid, kill_process, wait};
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as Pair;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -37,30 +40,44 @@ impl StandIn {
         let _ = (&self.0).write_all(&[word]);
     }
 
+    /// Returns what waits until the server is at its end, and leaves it to [`Self::stay`] to find out how.
+    pub(super) fn watch(&self) -> std::io::Result<impl Future<Output = ()> + use<>> {
+        let link = self.0.try_clone()?;
+        link.set_nonblocking(true)?;
+        let link = UnixStream::from_std(link)?;
+        Ok(async move {
+            let peek = || {
+                let mut byte = [0];
+                let read = recv(&link, &mut byte, RecvFlags::PEEK);
+                read.map(drop).map_err(std::io::Error::from)
+            };
+            while link.readable().await.is_ok() {
+                match link.try_io(Interest::READABLE, peek) {
+                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                    Ok(()) | Err(_) => return,
+                }
+            }
+        })
+    }
+
     /// Waits until the server ends, and says how it did. Nothing else is done here any more.
-    pub(crate) fn stay(self) -> Exit {
+    pub(crate) fn stay(self, signals: Signals) -> Result<Exit, CliError> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .build();
-        let Ok(runtime) = runtime else {
-            return Exit::Internal;
-        };
+            .build()?;
         give_back();
-        let code = runtime.block_on(self.wait()).ok().flatten();
-        match code {
-            Some(0) => Exit::Success,
-            Some(3) => Exit::User,
-            Some(130) => Exit::Interrupted,
-            Some(_) | None => Exit::Internal,
+        match runtime.block_on(self.wait(signals))? {
+            Some(0) => Ok(Exit::Success),
+            Some(130) => Ok(Exit::Interrupted),
+            // It said why.
+            Some(_) => Ok(Exit::Internal),
+            None => Err(gone()),
         }
     }
 
-    async fn wait(self) -> std::io::Result<Option<u8>> {
+    async fn wait(self, mut signals: Signals) -> std::io::Result<Option<u8>> {
         self.0.set_nonblocking(true)?;
         let mut link = UnixStream::from_std(self.0)?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut hang_up = signal(SignalKind::hangup())?;
         let mut child = signal(SignalKind::child())?;
         let mut code = None;
         loop {
@@ -73,9 +90,10 @@ impl StandIn {
                         continue;
                     }
                 },
-                _ = interrupt.recv() => END,
-                _ = terminate.recv() => END,
-                _ = hang_up.recv() => BEGIN_ANEW,
+                told = signals.next() => match told {
+                    Told::End => END,
+                    Told::BeginAnew => BEGIN_ANEW,
+                },
                 // As the first process of a container it gets the children of all others.
                 _ = child.recv() => {
                     while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
@@ -85,6 +103,12 @@ impl StandIn {
             let _ = link.write_all(&[word]).await;
         }
     }
+}
+
+/// The server is gone, and did not say how it ended.
+pub(crate) fn gone() -> CliError {
+    let what = "The process that took over is gone.";
+    CliError::new(FailureKind::Internal, what).hint("open jobs continue on the next start")
 }
 
 impl StandInLink {

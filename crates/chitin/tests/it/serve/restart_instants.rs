@@ -120,7 +120,7 @@ fn a_successor_that_crashes_at_any_moment_before_it_serves_changes_nothing() {
         server.answers("still");
     }
     // It hangs while messages wait for it: they go on after five seconds.
-    server.replace(&format!("{ready}; sleep 600"));
+    server.replace(&format!("{ready}; exec sleep 600"));
     let log = server.refused();
     assert!(log.contains("did not open the job log"), "{log}");
     server.answers("after");
@@ -133,7 +133,7 @@ fn a_successor_that_crashes_at_any_moment_before_it_serves_changes_nothing() {
 #[test]
 fn a_successor_that_hangs_before_it_could_serve_is_given_up() {
     let server = Replaceable::start(&[json!({"text": "Here.", "times": 0})]);
-    server.replace("sleep 600");
+    server.replace("exec sleep 600");
     let log = server.refused();
     assert!(log.contains("gave no answer for 30 s"), "{log}");
     server.answers("still");
@@ -202,7 +202,7 @@ fn the_process_that_was_started_is_the_server_for_whoever_started_it() {
 #[test]
 fn a_turn_goes_on_in_the_next_process_where_this_one_left_it() {
     let script = [
-        json!({"when": "work", "tools": [{"name": "exec", "input": {"command": "sleep 1; echo worked >> done.txt"}}]}),
+        json!({"when": "work", "toolCalls": [{"name": "exec", "arguments": {"command": "sleep 1; echo worked >> done.txt"}}]}),
         json!({"text": "It is done.", "times": 0}),
     ];
     let server = Replaceable::start(&script);
