@@ -9,6 +9,7 @@ use crate::access::AccessControl;
 use crate::approvals::Broker;
 use crate::cron::Schedules;
 use crate::events::EventBus;
+use crate::handover::{Elsewhere, Left, Turnstile};
 use crate::host::AgentHost;
 use crate::intake::recent::Recent;
 use crate::queue::busy::Busy;
@@ -107,6 +108,12 @@ pub(crate) struct Inner {
     pub(crate) noted: Mutex<Noted>,
     pub(crate) approvals: OnceLock<Broker>,
     pub(crate) outages: OutageFigures,
+    /// Passed by whoever changes the books.
+    pub(crate) turnstile: Turnstile,
+    /// What is told to the process that keeps the books by now.
+    pub(crate) left: OnceLock<Left>,
+    /// Sessions in which turns of the process before this one run.
+    pub(crate) elsewhere: Elsewhere,
 }
 
 /// Says which tools of the gateway sessions of a channel have.
@@ -150,6 +157,9 @@ impl Gateway {
             offers: OnceLock::new(),
             schedules: OnceLock::new(),
             approvals: OnceLock::new(),
+            turnstile: Turnstile::default(),
+            left: OnceLock::new(),
+            elsewhere: Elsewhere::default(),
             parts,
         }))
     }

@@ -25,6 +25,7 @@
 //! | [`forget`] | sessions that are deleted everywhere |
 //! | [`approvals`] | questions for permission, as events with an answer |
 //! | [`events`] | what listeners are told |
+//! | [`handover`] | the work goes to the gateway of another process |
 //! | [`surface`] | what a channel is and can do; a directory as a channel |
 
 pub mod access;
@@ -35,6 +36,7 @@ pub mod delivery;
 pub mod events;
 pub mod forget;
 mod gateway;
+pub mod handover;
 pub mod heartbeat;
 mod host;
 pub mod intake;

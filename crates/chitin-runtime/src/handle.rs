@@ -230,7 +230,7 @@ fn failed(error: &TurnError) -> RuntimeError {
         TurnError::Source(_) | TurnError::Store(_) => ErrorKind::User,
         TurnError::Model(_) | TurnError::Limit(_) => ErrorKind::Upstream,
         TurnError::NoModel => ErrorKind::Config,
-        TurnError::Internal(_) => ErrorKind::Internal,
+        TurnError::Internal(_) | TurnError::Elsewhere => ErrorKind::Internal,
     };
     RuntimeError::new(kind, crate::display::sentence(&error.to_string()))
 }

@@ -8,7 +8,7 @@ use crate::metrics::Label;
 use crate::operations::{Access, Endpoint, Operation};
 use crate::route::{NoRoute, Query, Route};
 use crate::shared::Shared;
-use crate::{api, login, metrics, openai, openapi, socket, webhook};
+use crate::{api, forward, login, metrics, openai, openapi, socket, webhook};
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use hyper::{Method, Request, Response, StatusCode};
@@ -34,6 +34,10 @@ pub(crate) async fn answer(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let format = ErrorFormat::of(request.uri().path());
+    if shared.gateway.has_left() {
+        let passed_on = forward::request(&shared, &caller, request).await;
+        return passed_on.unwrap_or_else(|problem| problem.response(format));
+    }
     let route = find(&shared, &request);
     let label = route.as_ref().map_or(Label::NONE, Label::of);
     let counted = Arc::clone(&shared);
@@ -50,6 +54,9 @@ pub(crate) async fn answer(
         && bytes.starts_with(b"{")
     {
         counted.attached.redact_json(bytes);
+    }
+    if counted.gateway.has_left() && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        forward::ends(&mut response);
     }
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -223,7 +230,7 @@ async fn by_operation(
         Endpoint::Approvals => api::approvals(&shared).await,
         Endpoint::RevokeApproval => api::revoke_approval(&shared, request).await,
         Endpoint::AnswerApproval => api::answer_approval(&shared, name, request).await,
-        Endpoint::Send => api::send(shared, request).await,
+        Endpoint::Send => api::send(shared, caller, request).await,
         Endpoint::Events => api::events(&shared, &query),
         Endpoint::Socket => socket::upgrade(shared, caller, request),
         Endpoint::Sessions => api::sessions(&shared, &query).await,
@@ -236,7 +243,7 @@ async fn by_operation(
         Endpoint::DeleteSession => api::delete_session(&shared, &name, request).await,
         Endpoint::Traces => api::traces(&shared, &query).await,
         Endpoint::Trace => api::trace(&shared, name).await,
-        Endpoint::ChatCompletions => openai::complete(shared, request).await,
+        Endpoint::ChatCompletions => openai::complete(shared, caller, request).await,
         Endpoint::Models => Ok(openai::models(&shared)),
         Endpoint::Model => openai::model(&shared, &name),
     }

@@ -51,6 +51,7 @@ pub(crate) async fn serve(
             Ok::<_, Infallible>(answer)
         }
     });
+    // After the process was replaced, each answer says that the connection ends, so that its client knows before it asks again.
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_time)
@@ -62,7 +63,7 @@ pub(crate) async fn serve(
     let mut phase = shared.phase.clone();
     tokio::select! {
         _ = connection.as_mut() => return,
-        _ = phase.wait_for(|phase| *phase != Phase::Open) => {}
+        _ = phase.wait_for(|phase| matches!(phase, Phase::Draining | Phase::Closed)) => {}
     }
     // Whoever has just come in and said nothing yet is heard: otherwise the line would go dead under the first word.
     tokio::select! {

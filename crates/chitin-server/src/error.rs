@@ -11,6 +11,9 @@ use hyper::{Response, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// What a failure is called that the next process of the server does not have.
+const RESTARTING: &str = "restarting";
+
 /// The body of a failed request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct ErrorBody {
@@ -143,6 +146,22 @@ impl ApiError {
         }
     }
 
+    pub(crate) fn restarting() -> Self {
+        Self {
+            retry_after: Some(1),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                RESTARTING,
+                "The server is restarting.",
+            )
+        }
+    }
+
+    /// Tells whether the next process of the server can answer.
+    pub(crate) fn is_restarting(&self) -> bool {
+        self.code == RESTARTING
+    }
+
     pub(crate) fn too_many(code: &'static str, message: impl Into<String>, seconds: u64) -> Self {
         Self {
             retry_after: Some(seconds.max(1)),
@@ -236,6 +255,7 @@ impl From<IntakeRefusal> for ApiError {
         let said = sentence(&refusal.to_string());
         match refusal {
             IntakeRefusal::Closing => Self::closing(),
+            IntakeRefusal::Restarting => Self::restarting(),
             IntakeRefusal::Empty => Self::new(StatusCode::BAD_REQUEST, "empty_message", said),
             IntakeRefusal::TooLarge(_) => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "message_too_large", said)

@@ -168,6 +168,13 @@ impl Feed {
                 match phase {
                     _ if changed.is_err() => None,
                     Phase::Open => Some(comment()),
+                    // Its turn is told of here to its end; everything else the next process tells.
+                    Phase::Moved if self.until == Until::JobEnds => Some(comment()),
+                    Phase::Moved => {
+                        self.over = true;
+                        self.ready.push_back(frame(None, "closing", &StreamEvent::Ending(Ending {})));
+                        Some(frame(None, "draining", &StreamEvent::Ending(Ending {})))
+                    }
                     Phase::Draining => Some(frame(None, "draining", &StreamEvent::Ending(Ending {}))),
                     Phase::Closed => {
                         self.over = true;

@@ -5,6 +5,8 @@
 pub(crate) enum Phase {
     /// It takes everything in.
     Open,
+    /// Another process serves by now. What is asked here is passed on to it.
+    Moved,
     /// It takes nothing more in; turns that run go on.
     Draining,
     /// It is over: streams end.

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 /// How many connections wait to be accepted.
@@ -25,6 +26,7 @@ const BACKLOG: u32 = 1024;
 const PAUSE: Duration = Duration::from_millis(50);
 /// How long connections may take to end after the last word.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// Makes servers.
 #[derive(Debug, Clone, Copy)]
 pub struct Server;
@@ -36,6 +38,29 @@ pub struct Bound {
     address: SocketAddr,
     settings: ServerSettings,
     attached: Attached,
+    doors: Doors,
+}
+
+/// Whether a server accepts connections. While it does not, whoever connects waits.
+#[derive(Debug, Clone)]
+pub struct Doors(watch::Sender<bool>);
+
+impl Default for Doors {
+    fn default() -> Self {
+        Self(watch::Sender::new(true))
+    }
+}
+
+impl Doors {
+    /// Accepts connections again.
+    pub fn open(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Lets whoever connects wait.
+    pub fn close(&self) {
+        self.0.send_replace(false);
+    }
 }
 
 /// How a server ended.
@@ -66,6 +91,7 @@ impl Server {
                 address,
                 settings,
                 attached: Attached::default(),
+                doors: Doors::default(),
             }),
             Err(source) => Err(BindError::Io {
                 address: settings.address,
@@ -95,6 +121,7 @@ impl Server {
                     address,
                     settings,
                     attached: Attached::default(),
+                    doors: Doors::default(),
                 })
             }
             Err(source) => Err(BindError::Io {
@@ -118,6 +145,16 @@ impl Bound {
         self.address
     }
 
+    /// Returns how long turns may go on after it was told to end.
+    pub fn drain_time(&self) -> Duration {
+        self.settings.limits.drain_time
+    }
+
+    /// Returns what lets those who connect wait.
+    pub fn doors(&self) -> Doors {
+        self.doors.clone()
+    }
+
     /// Gives it what it has besides its gateway.
     #[must_use]
     pub fn attach(mut self, attached: Attached) -> Self {
@@ -127,9 +164,19 @@ impl Bound {
 
     /// Serves a gateway until it is told to end. Then it accepts no more connections, tells its streams, lets turns go on
     /// for as long as its settings say, and ends. Dropped, it ends at once, and what was not done stays in the ledger.
+    ///
+    /// If another process does the gateway's work by then, nobody is turned away: it passes on to that process what is asked on
+    /// connections that are open, until they end or that time is over.
     pub async fn serve(self, gateway: Gateway, shutdown: impl Future<Output = ()>) -> Ended {
         let (phase, watching) = watch::channel(Phase::Open);
-        let shared = Shared::new(gateway.clone(), &self.settings, self.attached, watching);
+        let port = self.address.port();
+        let shared = Shared::new(
+            gateway.clone(),
+            &self.settings,
+            self.attached,
+            watching,
+            port,
+        );
         let shared = Arc::new(shared);
         let counting = metrics::count(Arc::clone(&shared), gateway.subscribe(Topic::All));
         let counting = AbortOnDropHandle::new(tokio::spawn(counting));
@@ -138,13 +185,23 @@ impl Bound {
         let keeping = login::keep_for_ever(Arc::clone(&shared.logins), clock);
         let keeping = AbortOnDropHandle::new(tokio::spawn(keeping));
         let _cut_when_dropped = shared.cut.clone().drop_guard();
-        let accepting = accept(self.listener, Arc::clone(&shared));
+        let accepting = accept(self.listener, self.doors.0.subscribe(), Arc::clone(&shared));
         tokio::select! {
             () = accepting => {}
             () = shutdown => {}
         }
-        phase.send_replace(Phase::Draining);
-        let drained = gateway.drain(self.settings.limits.drain_time).await;
+        let longest = self.settings.limits.drain_time;
+        let drained = if gateway.has_left() {
+            phase.send_replace(Phase::Moved);
+            let until = Instant::now() + longest;
+            let drained = gateway.turns_ended(longest).await;
+            shared.tasks.close();
+            let _ = tokio::time::timeout_at(until, shared.tasks.wait()).await;
+            drained
+        } else {
+            phase.send_replace(Phase::Draining);
+            gateway.drain(longest).await
+        };
         phase.send_replace(Phase::Closed);
         shared.tasks.close();
         if tokio::time::timeout(LAST_WORDS, shared.tasks.wait())
@@ -161,11 +218,18 @@ impl Bound {
 }
 
 /// Accepts connections for ever. The listener is gone when this is dropped.
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, mut doors: watch::Receiver<bool>, shared: Arc<Shared>) {
     let room = Arc::new(Semaphore::new(shared.limits.connections));
     let strangers = Arc::new(Strangers::new(shared.limits.strangers));
     loop {
-        let Ok((stream, peer)) = listener.accept().await else {
+        // Whoever lets them wait is there as long as the server.
+        let _ = doors.wait_for(|is_open| *is_open).await;
+        let accepted = tokio::select! {
+            biased;
+            Ok(()) = doors.changed() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let Ok((stream, peer)) = accepted else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };

@@ -27,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) auth: Auth,
     pub(crate) limits: Limits,
     pub(crate) phase: watch::Receiver<Phase>,
+    /// The port that it listens on.
+    pub(crate) port: u16,
     pub(crate) tasks: TaskTracker,
     /// Ends every connection at once.
     pub(crate) cut: CancellationToken,
@@ -50,6 +52,7 @@ impl Shared {
         settings: &ServerSettings,
         attached: Attached,
         phase: watch::Receiver<Phase>,
+        port: u16,
     ) -> Self {
         let limits = settings.limits.clone();
         let logins = Logins::new(settings.token.expose_secret(), attached.logins.clone());
@@ -57,6 +60,7 @@ impl Shared {
             gateway,
             auth: Auth::new(settings),
             phase,
+            port,
             tasks: TaskTracker::new(),
             cut: CancellationToken::new(),
             began: Instant::now(),

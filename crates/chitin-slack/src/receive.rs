@@ -200,6 +200,7 @@ fn may_pass(refusal: &IntakeRefusal) -> bool {
     matches!(
         refusal,
         IntakeRefusal::Closing
+            | IntakeRefusal::Restarting
             | IntakeRefusal::Full { .. }
             | IntakeRefusal::TooMuch
             | IntakeRefusal::QueueFull { .. }

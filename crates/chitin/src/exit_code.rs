@@ -28,19 +28,26 @@ pub(crate) enum Exit {
     Interrupted,
 }
 
+impl Exit {
+    /// Returns the number.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Findings => 1,
+            Self::Usage => 2,
+            Self::User => 3,
+            Self::Config => 4,
+            Self::Refused => 5,
+            Self::Upstream => 6,
+            Self::Ship(kind) => kind.code(),
+            Self::Internal => 70,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Success => 0,
-            Exit::Findings => 1,
-            Exit::Usage => 2,
-            Exit::User => 3,
-            Exit::Config => 4,
-            Exit::Refused => 5,
-            Exit::Upstream => 6,
-            Exit::Ship(kind) => kind.code(),
-            Exit::Internal => 70,
-            Exit::Interrupted => 130,
-        })
+        Self::from(exit.code())
     }
 }

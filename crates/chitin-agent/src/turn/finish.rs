@@ -20,6 +20,10 @@ impl Running<'_> {
         let cancelled = self.cancel.is_cancelled();
         let error = match outcome {
             Ok(()) | Err(TurnError::Model(ModelError::Cancelled)) => None,
+            Err(TurnError::Elsewhere) => {
+                self.end_journal(&StopReason::Aborted, None);
+                return Err(TurnError::Elsewhere);
+            }
             Err(error @ (TurnError::Store(_) | TurnError::Internal(_) | TurnError::Source(_))) => {
                 self.end_journal(&StopReason::Error, Some(("store", &error.to_string())));
                 return Err(error);

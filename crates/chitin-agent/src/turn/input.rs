@@ -10,6 +10,7 @@ use chitin_protocol::origin::{Origin, add_origins};
 use chitin_tools::Approver;
 use serde_json::Value;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// The input of a turn.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +42,11 @@ pub struct TurnInput {
     pub approver: Option<TurnApprover>,
     /// What becomes of a failure that may pass.
     pub outage: OnOutage,
+    /// Says that the turn goes on in another process: it stops before its next request to the model, with [`TurnError::Elsewhere`], and
+    /// is asked for there under its key.
+    ///
+    /// [`TurnError::Elsewhere`]: crate::turn::TurnError::Elsewhere
+    pub leaves: Option<CancellationToken>,
 }
 
 /// Who is asked for permission in one turn.

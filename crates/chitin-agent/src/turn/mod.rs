@@ -177,6 +177,11 @@ impl Running<'_> {
         };
         let mut opens = true;
         loop {
+            let leaves = input.leaves.as_ref();
+            if leaves.is_some_and(CancellationToken::is_cancelled) {
+                self.store(pending).await?;
+                return Err(TurnError::Elsewhere);
+            }
             self.flush_memory(input).await;
             // A turn that was stopped during the flush does not wait for compaction either.
             let is_too_long = || {

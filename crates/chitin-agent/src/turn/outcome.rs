@@ -25,6 +25,9 @@ pub enum TurnError {
     /// No model is configured.
     #[error("no model is configured")]
     NoModel,
+    /// It goes on in another process, under its key.
+    #[error("the turn goes on in another process")]
+    Elsewhere,
     /// Something of ours went wrong.
     #[error("{0}")]
     Internal(String),
@@ -45,7 +48,7 @@ impl TurnError {
     /// Says whose fault it is.
     pub const fn fault(&self) -> Fault {
         match self {
-            Self::Source(_) | Self::NoModel => Fault::Machine,
+            Self::Source(_) | Self::NoModel | Self::Elsewhere => Fault::Machine,
             Self::Store(error) => match error {
                 StoreError::Busy { .. }
                 | StoreError::NoRoom { .. }

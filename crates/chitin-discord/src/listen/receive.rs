@@ -61,6 +61,7 @@ pub(super) async fn hear(
 fn may_pass(refusal: &IntakeRefusal) -> bool {
     match refusal {
         IntakeRefusal::Closing
+        | IntakeRefusal::Restarting
         | IntakeRefusal::Full { .. }
         | IntakeRefusal::TooMuch
         | IntakeRefusal::Store(_) => true,

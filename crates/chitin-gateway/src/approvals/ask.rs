@@ -24,6 +24,9 @@ const WEB: &str = "web";
 /// What is said where nobody can answer: the end of a sentence.
 const NOBODY: &str = "there is nobody to ask: no page of `chitin serve` is open, and no `chitin approvals watch` runs";
 
+/// What is said where the next process of the server has to ask: the end of a sentence.
+const RESTARTS: &str = "the server restarts; nothing was done, so call the tool again";
+
 /// How questions for permission are asked.
 #[derive(Clone)]
 pub struct ApprovalOptions {
@@ -160,6 +163,9 @@ impl JobApprover {
     /// Asks, and waits.
     async fn wait_for(&self, asked: &ApprovalRequest<'_>) -> Approval {
         let (gateway, job) = (&self.gateway, &self.job);
+        if gateway.turnstile.has_left() {
+            return Approval::Nobody(Some(RESTARTS.to_owned()));
+        }
         let Some(broker) = gateway.approvals.get().filter(|_| self.anybody()) else {
             return Approval::Nobody(Some(NOBODY.to_owned()));
         };
@@ -182,6 +188,11 @@ impl JobApprover {
             biased;
             answer = &mut answer => return answer.unwrap_or(Approval::Denied(None)),
             () = tokio::time::sleep(timeout) => {}
+            () = gateway.turnstile.left() => {
+                if question.end(ApprovalOutcome::Withdrawn) {
+                    return Approval::Nobody(Some(RESTARTS.to_owned()));
+                }
+            }
         }
         if question.end(ApprovalOutcome::Expired) {
             let seconds = timeout.as_secs();

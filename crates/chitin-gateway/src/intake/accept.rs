@@ -4,6 +4,7 @@ use super::{IncomingMessage, IntakeRefusal, MOST_IMAGES, MOST_TEXT, Noticed, Rep
 use crate::access::{self, LabelledSender};
 use crate::events::{EventKind, JobPlacement};
 use crate::gateway::{Gateway, Inner};
+use crate::handover::Here;
 use crate::intake::recent::Claim;
 use crate::jobs::log::opening;
 use crate::jobs::{Job, JobKind, Sender};
@@ -64,9 +65,12 @@ impl Gateway {
     /// not taken in again.
     pub async fn begin(&self, job: Job) -> Result<Accepted, IntakeRefusal> {
         let inner = &self.0;
-        if self.is_closing() {
-            return Err(IntakeRefusal::Closing);
-        }
+        let here = inner
+            .turnstile
+            .pass()
+            .await
+            .ok_or(IntakeRefusal::Restarting)?;
+        inner.must_be_open()?;
         let Some(claim) = inner.claim(&job.id).await else {
             return Ok(Accepted {
                 job_id: job.id,
@@ -77,6 +81,7 @@ impl Gateway {
         };
         let taken = inner.take_in(job, None).await?;
         claim.taken();
+        drop(here);
         Ok(taken)
     }
 }
@@ -96,6 +101,12 @@ impl Inner {
             blocking(|| self.parts.host.admit(&agent_id, &session_key))?;
         }
         let job_id = self.name(&noticed.incoming);
+        // From here on it is taken in by this process or by none.
+        let here = self
+            .turnstile
+            .pass()
+            .await
+            .ok_or(IntakeRefusal::Restarting)?;
         let Some(claim) = self.claim(&job_id).await else {
             return Ok(Accepted {
                 job_id,
@@ -144,7 +155,8 @@ impl Inner {
             is_answerable,
             ..job
         };
-        self.take_in_whole(job, Some(settings), Some(claim)).await
+        self.take_in_whole(job, Some(settings), Some(claim), here)
+            .await
     }
 
     /// Says who speaks, and what they may.
@@ -160,12 +172,21 @@ impl Inner {
         }
     }
 
-    /// Refuses what cannot be taken in at all.
-    fn admit(&self, noticed: &Noticed) -> Result<(), IntakeRefusal> {
-        let incoming = &noticed.incoming;
+    /// Refuses everything when the gateway is about to end, or another process does its work.
+    pub(crate) fn must_be_open(&self) -> Result<(), IntakeRefusal> {
+        if self.turnstile.has_left() {
+            return Err(IntakeRefusal::Restarting);
+        }
         if self.closing.load(Ordering::Relaxed) {
             return Err(IntakeRefusal::Closing);
         }
+        Ok(())
+    }
+
+    /// Refuses what cannot be taken in at all.
+    fn admit(&self, noticed: &Noticed) -> Result<(), IntakeRefusal> {
+        let incoming = &noticed.incoming;
+        self.must_be_open()?;
         let hangs = !incoming.images.is_empty() || !noticed.files.is_empty();
         if incoming.text.trim().is_empty() && !hangs {
             return Err(IntakeRefusal::Empty);
@@ -249,6 +270,7 @@ impl Inner {
         job: Job,
         settings: Option<QueueSettings>,
         claim: Option<Claim>,
+        here: Here,
     ) -> Result<Accepted, IntakeRefusal> {
         let inner = Arc::clone(self);
         let taking = async move {
@@ -256,6 +278,7 @@ impl Inner {
             if let Some(claim) = claim {
                 claim.taken();
             }
+            drop(here);
             Ok(taken)
         };
         let taken = self.tasks.spawn(taking).await;

@@ -8,16 +8,13 @@ use crate::gateway::{Gateway, Inner};
 use crate::surface::Address;
 use chitin_protocol::session_key::ChatType;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Gateway {
     /// Hears a message on a network. When this returns, a message that was taken in is on the disk. A network hands in a message again
     /// when this fails with something that may pass.
     pub async fn notice(&self, mut noticed: Noticed) -> Result<ReceiveOutcome, IntakeRefusal> {
         let inner = &self.0;
-        if inner.closing.load(Ordering::Relaxed) {
-            return Err(IntakeRefusal::Closing);
-        }
+        inner.must_be_open()?;
         let trust = &inner.parts.trust;
         if noticed.addressed == Addressed::No {
             let agent = || Some(inner.where_to(&noticed.incoming).ok()?.1);

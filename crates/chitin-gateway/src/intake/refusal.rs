@@ -10,6 +10,9 @@ pub enum IntakeRefusal {
     /// The gateway is about to end.
     #[error("the gateway is shutting down")]
     Closing,
+    /// The next process of the server takes messages in.
+    #[error("the server restarts; nothing was done, so try again")]
+    Restarting,
     /// There is nothing in it.
     #[error("the message is empty")]
     Empty,

@@ -169,24 +169,33 @@ impl Inner {
     }
 
     /// Works a session off until it has nothing to do.
-    fn drive(self: &Arc<Self>, key: String) {
+    pub(crate) fn drive(self: &Arc<Self>, key: String) {
         let inner = Arc::clone(self);
         self.tasks.spawn(async move {
-            loop {
-                match inner.next(&key) {
-                    Next::Run(job, marks) => Box::pin(inner.run_caught(*job, marks)).await,
-                    Next::Merge(batch) => Box::pin(inner.run_merged(&key, batch)).await,
-                    Next::Wait(time) => tokio::time::sleep(time).await,
-                    Next::Delayed(time, wake) => tokio::select! {
-                        () = tokio::time::sleep(time) => {}
-                        () = wake.notified() => {}
-                        // The job log keeps it.
-                        () = inner.ending.cancelled() => return,
-                    },
-                    Next::Rest => return,
-                }
-            }
+            inner.work_off(&key).await;
+            inner.free(&key).await;
         });
+    }
+
+    async fn work_off(self: &Arc<Self>, key: &str) {
+        // What is left when another process takes over, that one finds in the job log.
+        while self.turnstile.pass().await.is_some() {
+            match self.next(key) {
+                Next::Run(job, marks) => Box::pin(self.run_caught(*job, marks)).await,
+                Next::Merge(batch) => Box::pin(self.run_merged(key, batch)).await,
+                Next::Wait(time) => tokio::select! {
+                    () = tokio::time::sleep(time) => {}
+                    () = self.turnstile.left() => {}
+                },
+                Next::Delayed(time, wake) => tokio::select! {
+                    () = tokio::time::sleep(time) => {}
+                    () = wake.notified() => {}
+                    // The job log keeps it.
+                    () = self.ending.cancelled() => return,
+                },
+                Next::Rest => return,
+            }
+        }
     }
 
     /// Says what a session does next; one that has nothing to do is forgotten in the same step.

@@ -105,6 +105,8 @@ impl Inner {
             is_answerable: first.is_answerable || others.iter().any(|job| job.is_answerable),
             ..first.clone()
         };
+        // Otherwise the next process merges them.
+        let _here = self.turnstile.pass().await?;
         let mut changes = vec![opening(&job)];
         let gone = || std::iter::once(&first).chain(&others);
         changes.extend(gone().map(|one| self.merging(one, &job.id)));

@@ -41,9 +41,12 @@ impl Inner {
         self: &Arc<Self>,
         letter: SessionMessage<'_>,
     ) -> Result<Accepted, IntakeRefusal> {
-        if self.closing.load(Ordering::Relaxed) {
-            return Err(IntakeRefusal::Closing);
-        }
+        let here = self
+            .turnstile
+            .pass()
+            .await
+            .ok_or(IntakeRefusal::Restarting)?;
+        self.must_be_open()?;
         if letter.words.trim().is_empty() {
             return Err(IntakeRefusal::Empty);
         }
@@ -96,7 +99,7 @@ impl Inner {
             child: node.map(|node| Box::new(node.run.as_ref().clone())),
             about: None,
         };
-        self.take_in_whole(job, None, None).await
+        self.take_in_whole(job, None, None, here).await
     }
 
     /// Returns for whom the turn of a session works.

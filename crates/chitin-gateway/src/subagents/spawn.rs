@@ -17,6 +17,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+/// What is said where the next process of the server has to begin the run.
+const RESTARTS: &str = "The server restarts and did not begin it. Call the tool again.";
 /// How large a parent's conversation may be to be copied, when nothing is configured (R33).
 const FORK_TOKENS: u64 = 100_000;
 
@@ -106,9 +108,12 @@ impl Inner {
         self.reserve(&draft)?;
         // A task of its own: whoever asked may be stopped meanwhile, and nothing is left half done.
         let inner = Arc::clone(self);
+        let here = self.turnstile.pass().await;
+        let here = here.ok_or_else(|| SpawnRefusal::error(RESTARTS))?;
         let begun = self.tasks.spawn(async move {
             let child_key = draft.child_key.clone();
             let begun = draft.begin(files).await;
+            drop(here);
             if begun.is_err() {
                 inner.tree.lock().remove(&child_key);
             }
@@ -131,6 +136,9 @@ impl Inner {
         let entry = self.entry(agent.as_str(), key);
         let depth = self.depth_of(entry.as_ref(), key);
         let limits = self.spawn_limits(agent.as_str());
+        if self.turnstile.has_left() {
+            return Err(SpawnRefusal::error(RESTARTS));
+        }
         if self.closing.load(Ordering::Relaxed) {
             return Err(SpawnRefusal::error(
                 "The gateway is about to end and begins nothing more.",

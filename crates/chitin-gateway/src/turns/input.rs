@@ -119,6 +119,7 @@ impl Inner {
             origin: origin(job),
             origins,
             approver: self.approver_of(job, asks),
+            leaves: Some(self.turnstile.token()),
             outage: match self.parts.contract.runtime.dispatch.model_outage {
                 ModelOutage::Waited if self.tries_again(job) => OnOutage::AskedAgain,
                 ModelOutage::Waited | ModelOutage::Told => OnOutage::Recorded,

@@ -62,6 +62,10 @@ impl Inner {
             return;
         };
         self.note_panic(&job, &panic);
+        if self.turnstile.has_left() {
+            // The next process closes it, or has better luck.
+            return;
+        }
         if let Err(panic) = caught(self.close_panicked(&job, marks, &stage, &panic)).await {
             self.note_panic(&job, &panic);
             self.parts.ledger.note(vec![closing(&job.id)]);

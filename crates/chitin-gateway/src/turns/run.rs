@@ -29,7 +29,11 @@ const EVENTS: usize = 64;
 impl Inner {
     /// Runs a job to its end. `stage` says how far it came, for whoever catches a panic.
     pub(crate) async fn run(self: &Arc<Self>, job: Arc<Job>, marks: Marks, stage: &RunStage) {
-        let Some(slot) = self.enter(&job, &marks).await else {
+        let entered = self.enter(&job, &marks).await;
+        let Some(mut slot) = entered else {
+            let Some(_here) = self.turnstile.pass().await else {
+                return;
+            };
             let outcome = self.outcome(
                 Err(NOT_STARTED.to_owned()),
                 Some(StopCause::Wanted),
@@ -90,6 +94,11 @@ impl Inner {
             }
         };
         drop(slot);
+        if self.turnstile.has_left() {
+            // The transcript has what the turn did; the next process goes on from there, and delivers what is not delivered.
+            self.end(&job, &steering);
+            return;
+        }
         let (cause, steered) = self.end(&job, &steering);
         if let (None, Err(failure)) = (cause, &outcome)
             && !delivery.is_cut_short()
@@ -109,6 +118,10 @@ impl Inner {
                 self.note_panic(&job, &panic);
                 None
             }
+        };
+        // What is left when another process takes over meanwhile, that one does: nothing is delivered twice, as what was is marked.
+        let Some(_here) = self.turnstile.pass().await else {
+            return;
         };
         match job.kind {
             JobKind::Heartbeat => self.beat_done(&job, &outcome, words.as_deref(), used_before),
@@ -150,6 +163,7 @@ impl Inner {
         let room = tokio::select! {
             biased;
             () = stop.cancelled() => None,
+            () = self.turnstile.left() => None,
             room = self.turn_slots.enter(job) => room,
         };
         if room.is_none()

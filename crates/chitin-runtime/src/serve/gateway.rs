@@ -6,6 +6,7 @@ use crate::{AgentTarget, Configuration, Host, Notes, ServeHost, SystemClock};
 use chitin_config::IssueSeverity;
 use chitin_gateway::approvals::ApprovalOptions;
 use chitin_gateway::cron::CronFile;
+use chitin_gateway::handover::Predecessor;
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::route::Routing;
 use chitin_gateway::surface::directory::DirectorySurface;
@@ -14,7 +15,7 @@ use chitin_gateway::{
 };
 use chitin_guard::Root;
 use chitin_protocol::settings::ServeSettings;
-use chitin_store::{JobLog, OutcomeLimits, StoreError, job_log};
+use chitin_store::{JobLog, LockMode, OpenItem, OutcomeLimits, StoreError, job_log};
 use chitin_workspace::extensions::lookalike;
 use chitin_workspace::load::{LoadOptions, read_policy};
 use std::path::{Path, PathBuf};
@@ -75,11 +76,34 @@ impl ServedGateway {
             RuntimeError::new(ErrorKind::User, what).caused_by(error)
         })?;
         judged(state)?;
+        job_log::inspect(&state.join(JOB_LOG)).map_err(|error| not_ours(error, state))?;
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
         files(host, configuration, request.files)?;
         ChannelSet::open(host, configuration, state, notes)?;
         Ok(agents.agents().into_iter().map(|agent| agent.id).collect())
+    }
+
+    /// Does the part of [`Self::open`] that takes time and that a server which runs does not notice.
+    pub fn prepare(
+        host: &Arc<Host>,
+        configuration: &Configuration,
+        state: &Path,
+        request: ServeRequest,
+        notes: &Notes,
+    ) -> Result<PreparedGateway, RuntimeError> {
+        let model = request.model.as_deref();
+        let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
+        let agents = Arc::new(agents.with_names_of_plugins(configuration));
+        Ok(PreparedGateway {
+            host: Arc::clone(host),
+            configuration: configuration.clone(),
+            state: state.to_path_buf(),
+            notes: notes.clone(),
+            agents,
+            files: request.files,
+            surfaces: request.surfaces,
+        })
     }
 
     /// Puts a gateway together and takes up the jobs that an earlier process left open. A runtime must be running. One process at a time
@@ -91,23 +115,80 @@ impl ServedGateway {
         request: ServeRequest,
         notes: &Notes,
     ) -> Result<Self, RuntimeError> {
-        let ledger = JobLog::open_with(&state.join(JOB_LOG), kept(&configuration.server));
-        let (ledger, open) = ledger.map_err(|error| not_ours(error, state))?;
-        let home = state.to_path_buf();
+        // First, so that a second server is refused before it does anything.
+        let taken = TakenJobLog::open(state, configuration, LockMode::Refuse)?;
+        Self::prepare(host, configuration, state, request, notes)?
+            .open(taken, Vec::new())
+            .map(|(served, _)| served)
+    }
+}
+
+/// A gateway that only lacks its job log.
+pub struct PreparedGateway {
+    host: Arc<Host>,
+    configuration: Configuration,
+    state: PathBuf,
+    notes: Notes,
+    agents: Arc<ServeHost>,
+    files: Option<PathBuf>,
+    surfaces: Surfaces,
+}
+
+/// A job log that this process has, and what is open in it.
+pub struct TakenJobLog {
+    log: JobLog,
+    open: Vec<OpenItem>,
+}
+
+impl TakenJobLog {
+    /// Takes the job log of a state directory.
+    pub fn open(
+        state: &Path,
+        configuration: &Configuration,
+        wait: LockMode,
+    ) -> Result<Self, RuntimeError> {
+        let limits = kept(&configuration.server);
+        let opened = JobLog::open_within(&state.join(JOB_LOG), limits, wait);
+        let (log, open) = opened.map_err(|error| not_ours(error, state))?;
+        Ok(Self { log, open })
+    }
+}
+
+impl PreparedGateway {
+    /// Returns its agents.
+    pub fn agents(&self) -> Vec<String> {
+        let agents = self.agents.agents();
+        agents.into_iter().map(|agent| agent.id).collect()
+    }
+
+    /// Takes up what is open in the job log, but for sessions in which turns of the process before this one run. A runtime must be running.
+    pub fn open(
+        self,
+        taken: TakenJobLog,
+        elsewhere: Vec<String>,
+    ) -> Result<(ServedGateway, Predecessor), RuntimeError> {
+        let Self {
+            host,
+            configuration,
+            state,
+            notes,
+            agents,
+            files: asked,
+            surfaces,
+        } = self;
+        let (host, configuration, notes) = (&host, &configuration, &notes);
+        let home = state.clone();
         tokio::task::spawn_blocking(move || crate::doctor::clear(&home));
-        let model = request.model.as_deref();
-        let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
-        let agents = Arc::new(agents.with_names_of_plugins(configuration));
         agents.let_go_in_time();
-        let files = files(host, configuration, request.files)?;
-        let channels = ChannelSet::open(host, configuration, state, notes)?;
-        let mut surfaces = channels.add_to(request.surfaces);
+        let files = files(host, configuration, asked)?;
+        let channels = ChannelSet::open(host, configuration, &state, notes)?;
+        let mut surfaces = channels.add_to(surfaces);
         if let Some(files) = &files {
             surfaces = surfaces.with(Arc::new(files.clone()));
         }
         note_guardrails(&agents, configuration, &surfaces, notes);
         let config = Arc::new(configuration.value().clone());
-        let trust = AccessControl::beneath(state, Arc::clone(&config), Arc::new(SystemClock));
+        let trust = AccessControl::beneath(&state, Arc::clone(&config), Arc::new(SystemClock));
         let most_open = configuration.server.max_open_jobs;
         let gateway = Gateway::new(GatewayParts {
             contract: configuration.contract,
@@ -115,7 +196,7 @@ impl ServedGateway {
             trust: Arc::new(trust),
             host: Arc::clone(&agents) as Arc<dyn AgentHost>,
             surfaces,
-            ledger,
+            ledger: taken.log,
             clock: Arc::new(SystemClock),
             zone: host.zone(),
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
@@ -128,20 +209,21 @@ impl ServedGateway {
             timeout: Duration::from_secs(seconds.map_or(APPROVAL_SECONDS, u64::from)),
             redact: Arc::new(move |text| secrets.redact(text)),
         });
-        gateway.keep_schedules(CronFile::new(state));
+        gateway.keep_schedules(CronFile::new(&state));
         gateway.offer_tools(tools::offers(&gateway));
-        let resumed = gateway.recover(open);
+        let (resumed, predecessor) = gateway.recover_beside(taken.open, elsewhere);
         let heartbeats = gateway.start_heartbeats();
         gateway.start_schedules();
         gateway.start_greetings();
-        Ok(Self {
+        let served = ServedGateway {
             gateway,
             agents,
             channels,
             files,
             resumed,
             heartbeats,
-        })
+        };
+        Ok((served, predecessor))
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) const LOGINS_FILE: &str = "logins.json";
 
 pub use address::listen_address;
 pub(crate) use gateway::JOB_LOG;
-pub use gateway::{ServeRequest, ServedGateway, downgrade_job_log};
+pub use gateway::{PreparedGateway, ServeRequest, ServedGateway, TakenJobLog, downgrade_job_log};
 #[cfg(feature = "serve")]
 pub use logins::LoginFile;
 pub(crate) use published::FILE as ADDRESS_FILE;

@@ -1,10 +1,12 @@
 //! A message for an agent.
 
 use super::earlier;
-use crate::body::{Body, events, json, read_json};
+use crate::answer::Caller;
+use crate::body::{Body, events, json, parse, read};
 use crate::error::{ApiError, short};
 use crate::feed::{Feed, FinishedBefore, StreamEvent, Until, frame};
 use crate::follow::{self, End, Waited};
+use crate::forward;
 use crate::images;
 use crate::shared::Shared;
 use chitin_gateway::queue::{QueueWish, mode};
@@ -119,10 +121,12 @@ enum Wants {
 /// Takes a message in.
 pub(crate) async fn send(
     shared: Arc<Shared>,
+    caller: Caller,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, ApiError> {
     let (head, body) = request.into_parts();
-    let message: SendMessage = read_json(&head.headers, body, &shared).await?;
+    let whole = read(&head.headers, body, &shared).await?;
+    let message: SendMessage = parse(&whole.bytes)?;
     let wants = match wants_events(&head.headers) {
         true => Wants::Events,
         false if message.wait => Wants::End,
@@ -131,7 +135,11 @@ pub(crate) async fn send(
     let said = message.said(&shared, key(&head.headers)?)?;
     let job = said.job_id.clone().unwrap_or_default();
     if wants == Wants::Receipt {
-        let accepted = shared.accept(said).await?;
+        let accepted = shared.accept(said).await;
+        if is_next_ones(&shared, &accepted) {
+            return forward::read(&shared, &caller, head, whole.bytes).await;
+        }
+        let accepted = accepted?;
         return match earlier::find(&shared, &accepted).await? {
             EarlierJob::Ended(ended) => Ok(done(accepted, ended.outcome)),
             EarlierJob::Open(_) | EarlierJob::Unknown => {
@@ -145,7 +153,12 @@ pub(crate) async fn send(
     }
     let room = shared.stream()?;
     let mut subscription = shared.gateway.subscribe(Topic::Job(job));
-    let accepted = shared.accept(said).await?;
+    let accepted = shared.accept(said).await;
+    if is_next_ones(&shared, &accepted) {
+        return forward::read(&shared, &caller, head, whole.bytes).await;
+    }
+    drop(whole);
+    let accepted = accepted?;
     let mut name = accepted.job_id.clone();
     match earlier::find(&shared, &accepted).await? {
         EarlierJob::Ended(ended) => return Ok(known(accepted, ended.outcome, wants)),
@@ -167,11 +180,30 @@ pub(crate) async fn send(
         return Ok(events(feed.stream()));
     }
     let phase = shared.phase.clone();
-    match follow::end(&shared.gateway, &name, &mut subscription, phase).await? {
-        Waited::End(End::Finished(outcome)) => Ok(done(accepted, outcome)),
-        Waited::End(End::Dropped(reason)) => Err(follow::dropped(&reason)),
-        Waited::Delayed(delay) => Ok(delayed(&shared, accepted, delay)),
+    match follow::end(&shared.gateway, &name, &mut subscription, phase).await {
+        Ok(Waited::End(End::Finished(outcome))) => Ok(done(accepted, outcome)),
+        Ok(Waited::End(End::Dropped(reason))) => Err(follow::dropped(&reason)),
+        Ok(Waited::Delayed(delay)) => Ok(delayed(&shared, accepted, delay)),
+        // The next process of the server goes on with it, and says how it ended when it is asked under the same key.
+        Err(_) if shared.gateway.has_left() => Ok(later(accepted)),
+        Err(problem) => Err(problem),
     }
+}
+
+/// Tells whether the next process of the server has to answer: only that one takes messages in, and knows how earlier ones ended.
+fn is_next_ones(shared: &Shared, accepted: &Result<Accepted, ApiError>) -> bool {
+    match accepted {
+        Ok(accepted) => accepted.place == JobPlacement::Known && shared.gateway.has_left(),
+        Err(problem) => problem.is_restarting(),
+    }
+}
+
+/// Answers for a message whose turn goes on after this process.
+fn later(accepted: Accepted) -> Response<Body> {
+    let mut response = json(StatusCode::ACCEPTED, &accepted);
+    let headers = response.headers_mut();
+    headers.insert(RETRY_AFTER, HeaderValue::from(1_u64));
+    response
 }
 
 /// Answers for a message that was handed in before and whose turn is over.

@@ -5,11 +5,13 @@ use super::reply::{Heading, Heard, well};
 use super::request::ChatRequest;
 use super::stream::Pieces;
 use super::words::{Memory, words};
+use crate::answer::Caller;
 use crate::api;
 use crate::body::{Body, events, json, read};
 use crate::compat;
 use crate::error::{ApiError, ErrorFormat};
 use crate::follow::{self, End};
+use crate::forward;
 use crate::shared::Shared;
 use chitin_gateway::queue::{QueueMode, QueueWish};
 use chitin_gateway::route::Inbound;
@@ -57,12 +59,12 @@ impl Drop for StopWhenGone {
 /// Says something to an agent and answers with what it says.
 pub(crate) async fn complete(
     shared: Arc<Shared>,
+    caller: Caller,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, ApiError> {
     let (parts, body) = request.into_parts();
-    let read = read(&parts.headers, body, &shared).await?;
-    let request = ChatRequest::parse(&read.bytes)?;
-    drop(read);
+    let whole = read(&parts.headers, body, &shared).await?;
+    let request = ChatRequest::parse(&whole.bytes)?;
     let session = session(&shared, &parts.headers, &request).await?;
     let room = shared.stream()?;
     let job = shared.gateway.new_job_id();
@@ -74,7 +76,13 @@ pub(crate) async fn complete(
     };
     let (stream, include_usage) = (request.stream, request.include_usage);
     let said = said(request, &session, job);
-    shared.accept(said).await?;
+    match shared.accept(said).await {
+        Err(problem) if problem.is_restarting() => {
+            return forward::read(&shared, &caller, parts, whole.bytes).await;
+        }
+        accepted => accepted?,
+    };
+    drop(whole);
     let mut guard = StopWhenGone(
         session
             .nameless

@@ -205,6 +205,11 @@ impl Talk {
                     let phase = *self.phase.borrow_and_update();
                     match phase {
                         Phase::Open => Some(()),
+                        Phase::Moved => {
+                            self.tell_the_rest().await;
+                            let _ = self.say(&SocketBody::Draining.into()).await;
+                            return Some(farewell(CloseCode::Restart, "the server restarts"));
+                        }
                         Phase::Draining => self.say(&SocketBody::Draining.into()).await,
                         Phase::Closed => {
                             self.tell_the_rest().await;

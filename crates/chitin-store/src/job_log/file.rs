@@ -53,9 +53,10 @@ impl LogFile {
         path: &Path,
         health: SharedHealth,
         known: Known,
+        wait: LockMode,
     ) -> Result<(Self, Vec<OpenItem>), StoreError> {
         let directory = Directory::make(path)?;
-        let lock = locked(&directory)?;
+        let lock = locked(&directory, wait)?;
         let mut log = Self {
             path: path.to_path_buf(),
             file: None,
@@ -137,6 +138,21 @@ impl LogFile {
     /// Returns how many bytes are about what is open, roughly; it goes on counting.
     pub(super) fn open_bytes(&self) -> Arc<AtomicU64> {
         Arc::clone(self.open.bytes())
+    }
+
+    /// Goes on counting what is open with a counter that others look at.
+    pub(super) fn count_with(&mut self, bytes: &Arc<AtomicU64>) {
+        self.open.count_with(bytes);
+    }
+
+    /// Returns where it is.
+    pub(super) fn directory(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the names that others may ask for.
+    pub(super) const fn known(&self) -> &Known {
+        self.open.known()
     }
 
     /// Writes batches; with `sync` they are on the disk when this returns. If it fails, none of them counts.
@@ -224,7 +240,7 @@ impl LogFile {
         let ours = self.lock.fingerprint()?;
         let lock = peek(&self.path.join(LOCK))?;
         if !lock.is_some_and(|lock| lock.is_same_file(&ours)) {
-            self.lock = locked(&directory)?;
+            self.lock = locked(&directory, LockMode::Refuse)?;
         }
         self.directory = directory;
         Ok(())
@@ -369,9 +385,9 @@ pub(super) fn replace(directory: &Directory, bytes: &[u8]) -> Result<File, Store
 }
 
 /// Takes the lock that only one process has.
-pub(super) fn locked(directory: &Directory) -> Result<File, StoreError> {
+pub(super) fn locked(directory: &Directory, wait: LockMode) -> Result<File, StoreError> {
     let lock = required(directory, LOCK, Open::AppendOrCreate)?;
-    if !lock.lock(LockMode::Refuse)? {
+    if !lock.lock_soon(wait)? {
         return Err(StoreError::Busy {
             key: directory.path_of(NAME).display().to_string(),
         });

@@ -5,7 +5,7 @@ use super::file::{LOCK, MAX_BYTES, NAME, locked, replace};
 use super::items::Known;
 use super::{JobLogDamage, aside};
 use crate::disk::{Directory, Open};
-use crate::store::StoreError;
+use crate::store::{LockMode, StoreError};
 use std::path::{Path, PathBuf};
 
 /// What is known of a job log that another process may have.
@@ -55,7 +55,7 @@ pub fn downgrade(directory: &Path) -> Result<Option<usize>, StoreError> {
     let Some(directory) = Directory::open(directory)? else {
         return Ok(None);
     };
-    let lock = locked(&directory)?;
+    let lock = locked(&directory, LockMode::Refuse)?;
     let Some(file) = directory.file(NAME, Open::Read)? else {
         return Ok(None);
     };

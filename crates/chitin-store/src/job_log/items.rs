@@ -38,6 +38,13 @@ impl Known {
         self.lock().open.contains(&name(id))
     }
 
+    /// Forgets all names: the file is about to be read again.
+    pub(super) fn clear(&self) {
+        let mut names = self.lock();
+        names.open.clear();
+        names.outcomes.clear();
+    }
+
     pub(super) fn outcome(&self, id: &str, now_ms: i64) -> Option<Place> {
         self.lock().outcomes.find(id, now_ms)
     }
@@ -84,6 +91,12 @@ impl OpenItems {
     /// Returns how many bytes are about what is open, roughly; it goes on counting.
     pub(super) fn bytes(&self) -> &Arc<AtomicU64> {
         &self.bytes
+    }
+
+    /// Counts from now on with another counter, which others look at.
+    pub(super) fn count_with(&mut self, bytes: &Arc<AtomicU64>) {
+        bytes.store(self.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.bytes = Arc::clone(bytes);
     }
 
     fn change(&mut self, change: JobChange, bytes: u64, (offset, length): (u64, u64)) {

@@ -11,6 +11,7 @@
 //! | `file.rs` | appends, and writes the file anew |
 //! | `writer.rs` | the thread that writes for all |
 //! | `items.rs`, `outcomes.rs` | what is open, and where the outcomes of what is over stand |
+//! | `passing.rs` | the log goes to another process of the same server, and may come back |
 //! | `aside.rs` | damaged files are kept beside the log |
 //! | `health.rs` | how the log is, for whoever runs the server |
 //! | `backup.rs` | copies a log that another process has |
@@ -27,6 +28,7 @@ mod inspect;
 mod items;
 mod line;
 mod outcomes;
+mod passing;
 mod writer;
 
 pub use backup::JobLogBackup;
@@ -35,10 +37,11 @@ pub use health::{JobLogDamage, JobLogEvent, JobLogHealth};
 pub use inspect::{JobLogInspection, downgrade, inspect};
 pub use outcomes::OutcomeLimits;
 
-use crate::store::StoreError;
+use crate::store::{LockMode, StoreError};
 use file::LogFile;
 use health::SharedHealth;
 use items::Known;
+use passing::Passing;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
@@ -103,6 +106,8 @@ enum Submitted {
     Outcome(String, i64, Box<dyn FnOnce(Option<Value>) + Send>),
     /// Forget jobs.
     Forget(ForgetJobs, ForgetAnswer),
+    /// Give the file to another process, or take it back.
+    Pass(Passing),
 }
 
 /// Keeps what is to be done. One process at a time has it.
@@ -127,9 +132,18 @@ impl JobLog {
         directory: &Path,
         limits: OutcomeLimits,
     ) -> Result<(Self, Vec<OpenItem>), StoreError> {
+        Self::open_within(directory, limits, LockMode::Refuse)
+    }
+
+    /// The same, and waits for a process that is about to let go of the log.
+    pub fn open_within(
+        directory: &Path,
+        limits: OutcomeLimits,
+        wait: LockMode,
+    ) -> Result<(Self, Vec<OpenItem>), StoreError> {
         let health = SharedHealth::default();
         let known = Known::new(limits);
-        let (file, open) = LogFile::open(directory, health.clone(), known.clone())?;
+        let (file, open) = LogFile::open(directory, health.clone(), known.clone(), wait)?;
         let open_bytes = file.open_bytes();
         let (sender, receiver) = mpsc::channel();
         let writer = std::thread::Builder::new()

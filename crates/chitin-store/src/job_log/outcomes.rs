@@ -57,6 +57,11 @@ impl Outcomes {
         }
     }
 
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.limits);
+    }
+
     /// Keeps an outcome; of too many the oldest go.
     pub(super) fn keep(&mut self, id: &str, at: i64, offset: u64, length: u64) {
         let name = name(id);

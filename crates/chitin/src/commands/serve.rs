@@ -5,21 +5,22 @@ use crate::error::{CliError, FailureKind};
 use crate::exit_code::Exit;
 use crate::printer::{Paint, Printer, Render};
 use crate::rss::{give_back, resident};
-use crate::serve::{Notifier, descriptors, restart};
+use crate::serve::restart::{self, Arrival, StandInLink};
+use crate::serve::{Ears, Ending, Notifier, Process, Served, Signals, descriptors, told_to_stop};
 use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::{AgentHost, Gateway, Surfaces};
 use chitin_runtime::serve::{
-    LoginFile, PublishedAddress, ServeRequest, ServedGateway, ServedWorkspaces, Telemetry, Token,
-    server_settings, token,
+    LoginFile, PublishedAddress, ServeRequest, ServedGateway, ServedWorkspaces, TakenJobLog,
+    Telemetry, Token, server_settings, token,
 };
 use chitin_runtime::{Configuration, Host, Notes, Setup, chitin_home};
-use chitin_server::{Attached, Server, ServerSettings, WebSurface};
+use chitin_server::{Attached, BindError, Bound, Server, ServerSettings, WebSurface};
+use chitin_store::LockMode;
 use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// How many threads wait for the disk at most. Those who wait for the index wait together: more of them, fewer writes.
@@ -28,10 +29,14 @@ const DISK_THREADS: usize = 128;
 const REST: Duration = Duration::from_secs(20);
 /// The same after the start.
 const FIRST_REST: Duration = Duration::from_millis(500);
+/// How long the job log is waited for that another process of the server has just let go of, in milliseconds.
+const HANDED_OVER: u64 = 3_000;
+/// How long what still touches the disk may take when another process has taken over.
+const LAST_WRITES: Duration = Duration::from_secs(10);
 
 /// Run the gateway: web page, HTTP, WebSocket, chat channels, OpenAI-compatible API.
 ///
-/// It listens on this machine only and requires a token, which it creates on the first start and stores in Chitin's home. An accepted message is processed once: after a crash the server continues where it stopped. Ctrl-C lets running turns finish; a second one stops at once, and open jobs continue on the next start. SIGHUP restarts the server with a new binary or configuration, without dropping connections.
+/// It listens on this machine only and requires a token, which it creates on the first start and stores in Chitin's home. An accepted message is processed once: after a crash the server continues where it stopped. Ctrl-C lets running turns finish; a second one stops at once, and open jobs continue on the next start. SIGHUP restarts the server with a new binary or configuration: a new process takes over, and no request is refused or lost.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   chitin serve                             all configured agents, on http://127.0.0.1:7717
@@ -73,6 +78,10 @@ pub(crate) struct Args {
     /// Only check whether a server could start: configuration, token, workspace, state. Nothing listens, and a running server is not disturbed.
     #[arg(long)]
     check: bool,
+
+    /// Take over from the server whose socket standard input is: how it restarts.
+    #[arg(long, hide = true)]
+    take_over: bool,
 }
 
 /// A server could start.
@@ -99,8 +108,36 @@ struct Listening {
     channels: Vec<String>,
 }
 
+/// What a process begins with.
+struct Beginning {
+    bound: Bound,
+    served: ServedGateway,
+    stand_in: Option<StandInLink>,
+    is_successor: bool,
+}
+
 impl Args {
     pub(crate) fn run(&self, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
+        if !self.take_over {
+            return self.start(host, printer, None);
+        }
+        let arrival = Arrival::new()?;
+        let last_words = arrival.last_words()?;
+        self.start(host, printer, Some(arrival)).or_else(|error| {
+            if last_words.say(&error) {
+                Ok(error.exit())
+            } else {
+                Err(error)
+            }
+        })
+    }
+
+    fn start(
+        &self,
+        host: &Host,
+        printer: &Printer,
+        arrival: Option<Arrival>,
+    ) -> Result<Exit, CliError> {
         let configuration =
             Configuration::read(host, self.target.contract.as_deref(), &printer.notes())?;
         let state = chitin_home(host).ok_or_else(|| {
@@ -132,19 +169,38 @@ impl Args {
                 CliError::new(FailureKind::Internal, "Could not start threads.").caused_by(error)
             })?;
         let host = Arc::new(host.clone());
-        if self.check {
+        if self.check || arrival.is_some() {
             // Channels are made inside a runtime.
             let _inside = runtime.enter();
             let notes = printer.notes();
             let agents =
                 ServedGateway::check(&host, &configuration, &state, self.request(), &notes)?;
-            return printer.result(&Checked { agents });
+            if self.check {
+                return printer.result(&Checked { agents });
+            }
         }
-        let served =
-            runtime.block_on(self.serve(&host, &configuration, &state, settings, &token, printer));
-        // What does not end must not keep the process; all that matters is in the ledger.
-        runtime.shutdown_background();
-        served
+        let serving = async {
+            let beginning = self.begin(&host, &configuration, &state, settings, printer, arrival);
+            match beginning.await? {
+                Some(beginning) => self.serve(&host, &state, beginning, &token, printer).await,
+                None => Ok(Served::Ended(Exit::Success)),
+            }
+        };
+        match runtime.block_on(serving) {
+            Ok(Served::Stays(stays, signals)) => {
+                // Turns that were cut off go on in the other process once nothing of them is written here any more.
+                runtime.shutdown_timeout(LAST_WRITES);
+                stays.stay(signals)
+            }
+            served => {
+                // What does not end must not keep the process; all that matters is in the ledger.
+                runtime.shutdown_background();
+                served.map(|served| match served {
+                    Served::Ended(exit) => exit,
+                    Served::Stays(..) => Exit::Success,
+                })
+            }
+        }
     }
 
     fn request(&self) -> ServeRequest {
@@ -156,28 +212,74 @@ impl Args {
         }
     }
 
-    async fn serve(
+    /// Takes the address and the job log: as the first process of a server, or from the one before. Nothing comes back when that one goes
+    /// on itself.
+    async fn begin(
         &self,
         host: &Arc<Host>,
         configuration: &Configuration,
         state: &Path,
         settings: ServerSettings,
+        printer: &Printer,
+        arrival: Option<Arrival>,
+    ) -> Result<Option<Beginning>, CliError> {
+        let notes = printer.notes();
+        let Some(mut arrival) = arrival else {
+            let bound = if self.listen.as_deref() == Some(restart::STDIN) {
+                Server::on(restart::handed_over()?, settings)
+            } else {
+                Server::bind(settings)
+            };
+            let bound = bound.map_err(not_bound)?;
+            let served = ServedGateway::open(host, configuration, state, self.request(), &notes)?;
+            return Ok(Some(Beginning {
+                bound,
+                served,
+                stand_in: None,
+                is_successor: false,
+            }));
+        };
+        let listener = arrival.listener().ok_or_else(|| {
+            CliError::new(
+                FailureKind::Internal,
+                "The server before handed no socket over.",
+            )
+        })?;
+        let bound = Server::on(listener, settings).map_err(not_bound)?;
+        let stand_in = arrival.stand_in();
+        let prepared = ServedGateway::prepare(host, configuration, state, self.request(), &notes)?;
+        let Some((arrival, elsewhere)) = arrival.ready().await else {
+            return Ok(None);
+        };
+        let log = TakenJobLog::open(state, configuration, LockMode::Wait(HANDED_OVER))?;
+        let Some(arrival) = arrival.taken().await else {
+            return Ok(None);
+        };
+        let (served, predecessor) = prepared.open(log, elsewhere)?;
+        arrival.attend(&served.gateway, predecessor);
+        Ok(Some(Beginning {
+            bound,
+            served,
+            stand_in,
+            is_successor: true,
+        }))
+    }
+
+    async fn serve(
+        &self,
+        host: &Arc<Host>,
+        state: &Path,
+        beginning: Beginning,
         token: &Token,
         printer: &Printer,
-    ) -> Result<Exit, CliError> {
-        let handed_over = self.listen.as_deref() == Some(restart::STDIN);
-        let bound = if handed_over {
-            Server::on(restart::handed_over()?, settings)
-        } else {
-            Server::bind(settings)
-        };
-        let bound = bound.map_err(|error| {
-            let hint = error.hint();
-            CliError::new(FailureKind::User, "Could not listen on the address.")
-                .caused_by(error)
-                .hint(hint)
-        })?;
+    ) -> Result<Served, CliError> {
         let notes = printer.notes();
+        let Beginning {
+            bound,
+            served,
+            stand_in,
+            is_successor,
+        } = beginning;
         let ServedGateway {
             gateway,
             agents,
@@ -185,10 +287,10 @@ impl Args {
             files,
             resumed,
             heartbeats,
-        } = ServedGateway::open(host, configuration, state, self.request(), &notes)?;
-        let _published = PublishedAddress::new(state, bound.address())?;
+        } = served;
+        let published = PublishedAddress::new(state, bound.address())?;
         // Before anybody knows that it is there: a signal that nobody listens for ends the process.
-        let (mut first, second) = (Signals::new()?, Signals::new()?);
+        let (first, second) = (Signals::new()?, Signals::new()?);
         let workspaces = ServedWorkspaces::new(&agents, host);
         let names = agents.agents().into_iter().map(|agent| agent.id).collect();
         let said = printer.result(&Listening {
@@ -199,42 +301,12 @@ impl Args {
             resumed,
             channels: channels.names(),
         });
-        // Whoever read what a server said may be gone when it begins anew.
-        if !handed_over {
+        // A successor speaks to nobody.
+        if !is_successor {
             said?;
-        }
-        if let Some(files) = files {
-            let gateway = gateway.clone();
-            tokio::spawn(async move { files.watch(&gateway, &CancellationToken::new()).await });
         }
         tokio::spawn(give_back_at_rest(gateway.clone()));
         let telemetry = Telemetry::start(host, &gateway, &notes)?;
-        let connected = channels.connect(&gateway);
-        let notifier = Notifier::new(host);
-        notifier.ready();
-        let spare = bound.spare().ok();
-        let wish = Arc::new(OnceLock::new());
-        let (quiet, wished) = (connected.end(), Arc::clone(&wish));
-        let terminal = printer.clone();
-        let shutdown = async move {
-            let told = loop {
-                match first.next().await {
-                    Told::End => break Told::End,
-                    Told::BeginAnew => match restart::check().await {
-                        Ok(()) => break Told::BeginAnew,
-                        Err(why) => {
-                            terminal.note(&format!("not restarted, the server goes on: {why}"));
-                        }
-                    },
-                }
-            };
-            // Networks take nothing more in before turns are let finish; they can still send.
-            quiet.cancel();
-            if told == Told::End {
-                notifier.stopping();
-            }
-            let _ = wished.set(told);
-        };
         let secrets = host.secrets.clone();
         let attached = Attached {
             redact: Some(Arc::new(move |value| secrets.redact_value(value))),
@@ -244,77 +316,69 @@ impl Args {
             networks: channels.all(),
             webhooks: channels.webhooks(),
         };
+        let mut ears = Ears::new(gateway.clone(), channels, files);
+        ears.open();
+        let notifier = Notifier::new(host);
+        notifier.ready();
+        let follows = stand_in.as_ref().map(StandInLink::follow).transpose()?;
+        let process = Process {
+            gateway: gateway.clone(),
+            doors: bound.doors(),
+            socket: bound.spare()?,
+            address: bound.address(),
+            state: state.to_path_buf(),
+            drain: bound.drain_time(),
+            ears,
+            published: Some(published),
+            notifier,
+            stand_in,
+            follows,
+            printer: printer.clone(),
+        };
+        let left = Arc::new(Mutex::new(None));
+        let leaves = Arc::clone(&left);
+        let lost = CancellationToken::new();
+        let is_lost = lost.clone();
+        let shutdown = async move {
+            let ending = process.until_told(first, is_lost).await;
+            *leaves.lock().unwrap_or_else(PoisonError::into_inner) = Some(ending);
+        };
         let serving = bound.attach(attached).serve(gateway, shutdown);
-        tokio::select! {
-            ended = serving => {
-                if !ended.drained {
-                    printer.note("some turns did not finish; they continue on the next start");
-                }
+        let ended = tokio::select! {
+            ended = serving => Some(ended),
+            () = told_to_stop(second) => None,
+            () = lost.cancelled() => None,
+        };
+        let left = left.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let (process, handed_over) = match left {
+            Some(Ending::Told(process)) => (process, None),
+            Some(Ending::HandedOver(process, handed_over, passing_on)) => {
+                (process, Some((handed_over, passing_on)))
             }
-            () = told_to_stop(second) => return Ok(Exit::Interrupted),
+            None => return Ok(Served::Ended(Exit::Interrupted)),
+        };
+        let Some(ended) = ended else {
+            return process.cut_off(handed_over, lost.is_cancelled()).await;
+        };
+        if !ended.drained && handed_over.is_none() {
+            printer.note("some turns did not finish; they continue on the next start");
         }
-        connected.ended().await;
-        telemetry.end().await;
+        let ended = process.end(handed_over, telemetry).await;
         tokio::task::block_in_place(|| agents.close());
-        match (wish.get(), spare) {
-            (Some(Told::BeginAnew), Some(spare)) => Err(restart::become_new(spare)),
-            _ => Ok(Exit::Success),
-        }
+        ended
     }
+}
+
+fn not_bound(error: BindError) -> CliError {
+    let hint = error.hint();
+    CliError::new(FailureKind::User, "Could not listen on the address.")
+        .caused_by(error)
+        .hint(hint)
 }
 
 /// As many threads as the machine has, but not many: turns wait for models, not for processors.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(2, |many| many.get().clamp(1, 4))
-}
-
-/// What somebody wants of the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Told {
-    /// It is to end.
-    End,
-    /// It is to begin anew, with the same socket: a newer program, or another configuration.
-    BeginAnew,
-}
-
-/// The signals that tell a server something.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Self, CliError> {
-        let listen = |kind| {
-            signal(kind).map_err(|error| {
-                CliError::new(FailureKind::Internal, "Could not listen for signals.")
-                    .caused_by(error)
-            })
-        };
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-            hang_up: listen(SignalKind::hangup())?,
-        })
-    }
-
-    /// Waits for the next one.
-    async fn next(&mut self) -> Told {
-        tokio::select! {
-            _ = self.interrupt.recv() => Told::End,
-            _ = self.terminate.recv() => Told::End,
-            _ = self.hang_up.recv() => Told::BeginAnew,
-        }
-    }
-}
-
-/// Waits for the second signal to end. A restart that is under way counts as the first; one that was refused does not.
-async fn told_to_stop(mut signals: Signals) {
-    let mut ends = 0;
-    while ends < 2 {
-        ends += u32::from(signals.next().await == Told::End);
-    }
 }
 
 /// Gives memory back whenever the gateway has rested for a while.

@@ -1,6 +1,7 @@
 //! Tells systemd how the server stands, where it wants to know.
 
 use chitin_runtime::Host;
+use rustix::time::{ClockId, clock_gettime};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// Where systemd listens.
@@ -31,6 +32,24 @@ impl Notifier {
     /// It is about to end.
     pub(crate) fn stopping(&self) {
         self.say("STOPPING=1");
+    }
+
+    /// It begins anew. Afterwards it is ready again, whether it did or not.
+    pub(crate) fn reloading(&self) {
+        let now = clock_gettime(ClockId::Monotonic);
+        let microseconds = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
+        self.say(&format!("RELOADING=1\nMONOTONIC_USEC={microseconds}"));
+    }
+
+    /// Another process is the server from now on.
+    pub(crate) fn is_now(&self, process: u32) {
+        self.say(&format!("MAINPID={process}"));
+    }
+
+    /// Tells whether somebody wants to know, who then follows the server from process to process. The first process of a container is
+    /// waited for, whatever else there is.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.0.is_some() && std::process::id() != 1
     }
 
     fn say(&self, word: &str) {

@@ -121,6 +121,7 @@ impl DirectorySurface {
                         }
                         Err(
                             IntakeRefusal::Closing
+                            | IntakeRefusal::Restarting
                             | IntakeRefusal::Full { .. }
                             | IntakeRefusal::TooMuch
                             | IntakeRefusal::QueueFull { .. }

@@ -305,7 +305,7 @@ pub(super) fn failed(error: &TurnError) -> CliError {
         TurnError::Limit(_) => CliError::new(FailureKind::Upstream, said)
             .hint("limits are set under `limits` in `chitin.json5`; send a message to continue"),
         TurnError::NoModel => CliError::new(FailureKind::Config, said),
-        TurnError::Internal(_) => CliError::new(FailureKind::Internal, said),
+        TurnError::Internal(_) | TurnError::Elsewhere => CliError::new(FailureKind::Internal, said),
     }
 }
 

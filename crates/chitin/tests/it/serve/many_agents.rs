@@ -43,7 +43,7 @@ fn say(serving: &Serving, agent: &str, text: &str) -> Value {
 }
 
 fn descriptors(serving: &Serving) -> usize {
-    let directory = format!("/proc/{}/fd", serving.process.id());
+    let directory = format!("/proc/{}/fd", serving.id());
     std::fs::read_dir(directory).unwrap().count()
 }
 
@@ -58,7 +58,7 @@ fn memories(serving: &Serving) -> usize {
 
 /// The memory that a server has, in KiB.
 fn memory(serving: &Serving) -> usize {
-    let status = format!("/proc/{}/status", serving.process.id());
+    let status = format!("/proc/{}/status", serving.id());
     let status = std::fs::read_to_string(status).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));
     let words = line.unwrap().split_whitespace().nth(1);

@@ -20,6 +20,9 @@ mod networks;
 mod permissions;
 mod resources;
 mod restart;
+mod restart_instants;
+mod restart_load;
+mod restart_systemd;
 mod spawn_workspace;
 
 use crate::process::command;
@@ -36,12 +39,65 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server of the binary under test. Killed when dropped.
 pub(crate) struct Serving {
-    process: Child,
+    process: Process,
     address: String,
     token: String,
 }
 
+/// The process of a server.
+enum Process {
+    /// One that the test started.
+    Own(Child),
+    /// One that took over; somebody else waits for it.
+    Other(rustix::process::Pid),
+}
+
+impl Process {
+    fn id(&self) -> rustix::process::Pid {
+        match self {
+            Self::Own(child) => rustix::process::Pid::from_child(child),
+            Self::Other(process) => *process,
+        }
+    }
+
+    fn tell(&self, signal: rustix::process::Signal) {
+        let _ = rustix::process::kill_process(self.id(), signal);
+    }
+
+    fn wait(&mut self) -> Option<i32> {
+        match self {
+            Self::Own(child) => child.wait().unwrap().code(),
+            Self::Other(_) => None,
+        }
+    }
+}
+
 impl Serving {
+    /// A server that took over from another one.
+    pub(crate) fn of(process: i32, address: String, token: String) -> Self {
+        let process = rustix::process::Pid::from_raw(process).unwrap();
+        Self {
+            process: Process::Other(process),
+            address,
+            token,
+        }
+    }
+
+    /// The id of its process.
+    pub(crate) fn id(&self) -> i32 {
+        self.process.id().as_raw_nonzero().get()
+    }
+
+    /// Waits until its process ends by itself, and returns its exit code.
+    pub(crate) fn wait(mut self) -> Option<i32> {
+        self.process.wait()
+    }
+
+    /// Asks it to end.
+    pub(crate) fn tell_to_end(&self) {
+        self.process.tell(rustix::process::Signal::TERM);
+    }
+
     /// Starts a server for a talk's workspace, and waits until it says where it listens.
     pub(crate) fn start(talk: &Talk, more: &[&str]) -> Self {
         let command = command(&talk.env, &["serve", "--json", "--listen", "127.0.0.1:0"]);
@@ -92,7 +148,7 @@ impl Serving {
         let address = listening["address"].as_str().unwrap();
         let token = talk.env.home().join(".chitin/server-token");
         Self {
-            process,
+            process: Process::Own(process),
             address: address.trim_start_matches("http://").to_owned(),
             token: std::fs::read_to_string(token).unwrap().trim().to_owned(),
         }
@@ -109,21 +165,19 @@ impl Serving {
 
     /// Ends it as a crash would.
     pub(crate) fn kill(mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+        self.process.tell(rustix::process::Signal::KILL);
+        self.process.wait();
     }
 
     /// Asks it to begin anew, on the same socket.
     pub(crate) fn begin_anew(&self) {
-        let process = rustix::process::Pid::from_child(&self.process);
-        rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
+        self.process.tell(rustix::process::Signal::HUP);
     }
 
     /// Asks it to end, and returns its exit code.
     pub(crate) fn end(mut self) -> Option<i32> {
-        let process = rustix::process::Pid::from_child(&self.process);
-        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
-        self.process.wait().unwrap().code()
+        self.tell_to_end();
+        self.process.wait()
     }
 
     /// Asks for something, and returns status and body.
@@ -285,8 +339,12 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        if let Process::Own(child) = &mut self.process {
+            let _ = child.kill();
+            let _ = child.wait();
+        } else {
+            self.process.tell(rustix::process::Signal::KILL);
+        }
     }
 }
 

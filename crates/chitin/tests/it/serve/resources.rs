@@ -225,7 +225,7 @@ fn the_limit_of_open_files_is_raised() {
             .filter_map(|(name, value)| Some((name, value?))),
     );
     let serving = Serving::begin(&talk, limited, &talk.env.workspace(), &[]);
-    let limits = std::fs::read_to_string(format!("/proc/{}/limits", serving.process.id())).unwrap();
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", serving.id())).unwrap();
     let line = limits
         .lines()
         .find(|line| line.starts_with("Max open files"))

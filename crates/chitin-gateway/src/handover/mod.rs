@@ -1,0 +1,39 @@
+//! The work of a gateway goes to the gateway of the next process, and nobody who sends messages notices.
+//!
+//! The books are always kept by one: the one that has the job log. The predecessor lets go of it between two changes, and from then on
+//! only ends the turns that it had begun, at the next point where they can be continued. What became of them the successor finds in
+//! the transcripts, as after a crash; their sessions are its own as soon as the predecessor says so, or is gone.
+//! `docs/design/001-restart.md` has the whole, with all that can happen in between.
+//!
+//! | file | does |
+//! |---|---|
+//! | `turnstile.rs` | what must not happen while the work goes over waits, and learns whether it has |
+//! | `leave.rs` | the predecessor's side |
+//! | `arrive.rs` | the successor's side |
+//! | `ends.rs` | how jobs end in the successor, for those who wait in the predecessor |
+
+mod arrive;
+mod ends;
+mod leave;
+mod turnstile;
+
+pub use arrive::Predecessor;
+pub use ends::{JobEnd, JobEnds};
+pub use leave::HandOver;
+
+pub(crate) use arrive::Elsewhere;
+pub(crate) use leave::Left;
+pub(crate) use turnstile::{Here, Turnstile};
+
+use chitin_store::JobChange;
+use serde::{Deserialize, Serialize};
+
+/// What a predecessor tells its successor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FromPredecessor {
+    /// Changes of the job log that turns still make, such as a chunk that was sent.
+    Changes(Vec<JobChange>),
+    /// No turn of it runs in this session any more.
+    Free(String),
+}

@@ -1,0 +1,269 @@
+//! A server that restarts again and again while people write to it: nobody is refused, nothing is lost, nobody waits for long.
+//!
+//! `CHITIN_TEST_RESTARTS=500 cargo test -p chitin --test it restart_load -- --nocapture` restarts as often as it says.
+
+use super::{PATIENCE, Serving};
+use crate::run::Talk;
+use chitin_test::model_server::Format;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How often it restarts, when nobody says.
+const RESTARTS: usize = 20;
+/// The longest that all but one of a hundred requests may take.
+const P99: Duration = Duration::from_secs(1);
+/// How long clients pause between two messages, so that the load is steady and not all that the machine can do.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// What clients saw.
+#[derive(Default)]
+struct Seen {
+    took: Vec<Duration>,
+    /// By session, what was acknowledged there.
+    acknowledged: BTreeMap<String, Vec<String>>,
+    refused: Vec<String>,
+}
+
+/// A client of the server.
+struct Client {
+    address: String,
+    token: String,
+    session: String,
+    /// Keeps its connection, where it has one.
+    connection: Option<BufReader<TcpStream>>,
+    keeps: bool,
+}
+
+impl Client {
+    /// Says something, and waits for the reply. Returns the status, and whether the server ends the connection.
+    fn say(&mut self, key: &str, wait: bool) -> Result<(u16, Value), String> {
+        let session = if self.keeps {
+            self.session.clone()
+        } else {
+            format!("{}-{key}", self.session)
+        };
+        let body = json!({"text": key, "session": session, "wait": wait}).to_string();
+        let mut stream = match self.connection.take() {
+            Some(stream) => stream,
+            None => {
+                let stream =
+                    TcpStream::connect(&self.address).map_err(|error| error.to_string())?;
+                stream.set_read_timeout(Some(PATIENCE)).unwrap();
+                BufReader::new(stream)
+            }
+        };
+        let head = format!(
+            "POST /api/messages HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\nidempotency-key: {}-{key}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            self.address,
+            self.token,
+            self.session,
+            body.len()
+        );
+        let sent = write!(stream.get_mut(), "{head}{body}");
+        sent.map_err(|error| format!("sending: {error}"))?;
+        let mut length = 0;
+        let mut ends = false;
+        let mut status = 0;
+        loop {
+            let mut line = String::new();
+            let read = stream.read_line(&mut line);
+            if read.map_err(|error| format!("reading: {error}"))? == 0 {
+                return Err("the connection ended without an answer".to_owned());
+            }
+            let line = line.trim_end().to_lowercase();
+            if let Some(rest) = line.strip_prefix("http/1.1 ") {
+                status = rest[..3].parse().unwrap();
+            }
+            if let Some(value) = line.strip_prefix("content-length: ") {
+                length = value.parse().unwrap();
+            }
+            ends |= line == "connection: close";
+            if line.is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        stream
+            .read_exact(&mut body)
+            .map_err(|error| format!("reading: {error}"))?;
+        if self.keeps && !ends {
+            self.connection = Some(stream);
+        }
+        let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+        Ok((status, body))
+    }
+
+    /// Talks until it is told to stop.
+    fn talk(mut self, stop: &AtomicBool, said: &AtomicUsize, seen: &Mutex<Seen>) {
+        for number in 0.. {
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let key = format!("{number}");
+            let began = Instant::now();
+            // Those who keep their connection wait for the reply; the others leave their message there.
+            let answer = self.say(&key, self.keeps);
+            let took = began.elapsed();
+            said.fetch_add(1, Ordering::Relaxed);
+            let mut seen = seen.lock().unwrap();
+            seen.took.push(took);
+            match answer {
+                Ok((200 | 202, body)) => {
+                    let session = body["sessionKey"].as_str().unwrap().to_owned();
+                    seen.acknowledged.entry(session).or_default().push(key);
+                }
+                Ok((status, body)) => seen.refused.push(format!("{status} {body}")),
+                Err(error) => seen.refused.push(error),
+            }
+            drop(seen);
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// What a restart must not take.
+enum Broken {
+    Nothing,
+    Settings(&'static str),
+    Token(&'static str),
+}
+
+/// Restarts many times under load, each `broken_every`th time with something that does not work, and says what clients saw.
+fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, usize, Duration) {
+    let reply = json!({"text": "It is on the board.", "delayMs": 20, "times": 0});
+    let talk = Talk::new(Format::Anthropic, &[reply]);
+    let serving = Serving::start(&talk, &[]);
+    let home = talk.env.home().join(".chitin");
+    let (settings, token) = (home.join("chitin.json5"), home.join("server-token"));
+    let good = |path: &PathBuf| std::fs::read(path).unwrap();
+    let (good_settings, good_token) = (good(&settings), good(&token));
+    let (stop, said, seen) = (
+        Arc::<AtomicBool>::default(),
+        Arc::<AtomicUsize>::default(),
+        Arc::<Mutex<Seen>>::default(),
+    );
+    let clients = (0..6).map(|number| {
+        let client = Client {
+            address: serving.address.clone(),
+            token: serving.token.clone(),
+            session: format!("agent:main:client-{number}"),
+            connection: None,
+            keeps: number % 2 == 0,
+        };
+        let (stop, said, seen) = (Arc::clone(&stop), Arc::clone(&said), Arc::clone(&seen));
+        std::thread::spawn(move || client.talk(&stop, &said, &seen))
+    });
+    let clients: Vec<_> = clients.collect();
+    let count = |what: &str| Serving::log(&talk).matches(what).count();
+    let mut slowest = Duration::ZERO;
+    let (mut done, mut refused) = (0, 0);
+    for number in 1..=restarts {
+        let broken = match number % broken_every {
+            0 => match number / broken_every % 4 {
+                0 => Broken::Settings("{ server: "),
+                1 => Broken::Settings("{ server: { port: 'x' } }"),
+                2 => Broken::Token(""),
+                _ => Broken::Token("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+            },
+            _ => Broken::Nothing,
+        };
+        let before = said.load(Ordering::Relaxed);
+        let began = Instant::now();
+        match broken {
+            Broken::Nothing => {
+                serving.begin_anew();
+                done += 1;
+                serving.wait_until("it restarted", |_| count("serves from now on") == done);
+            }
+            Broken::Settings(text) => {
+                std::fs::write(&settings, text).unwrap();
+                serving.begin_anew();
+                refused += 1;
+                serving.wait_until("it is refused", |_| count("not restarted") == refused);
+                std::fs::write(&settings, &good_settings).unwrap();
+            }
+            Broken::Token(text) => {
+                std::fs::write(&token, text).unwrap();
+                serving.begin_anew();
+                refused += 1;
+                serving.wait_until("it is refused", |_| count("not restarted") == refused);
+                std::fs::write(&token, &good_token).unwrap();
+            }
+        }
+        slowest = slowest.max(began.elapsed());
+        // Each process serves somebody.
+        serving.wait_until("messages go on", |_| {
+            said.load(Ordering::Relaxed) > before + 6
+        });
+    }
+    stop.store(true, Ordering::Relaxed);
+    for client in clients {
+        client.join().unwrap();
+    }
+    let seen = std::mem::take(&mut *seen.lock().unwrap());
+    assert_eq!(
+        seen.refused,
+        Vec::<String>::new(),
+        "{}",
+        Serving::log(&talk)
+    );
+    serving.rest();
+    for (session, keys) in &seen.acknowledged {
+        let replies = replies_in(&talk, session);
+        assert_eq!(replies, keys.len(), "{session}: {keys:?}");
+    }
+    assert_eq!(serving.end(), Some(0));
+    (seen, done, slowest)
+}
+
+/// Counts the replies in the transcript of a session.
+fn replies_in(talk: &Talk, session: &str) -> usize {
+    let sessions = talk.env.home().join(".chitin");
+    let key = session.to_owned();
+    let index = files_named(&sessions, "sessions.json");
+    for index in index {
+        let text = std::fs::read_to_string(&index).unwrap();
+        let value: Value = serde_json::from_str(&text).unwrap();
+        if let Some(id) = value[&key]["sessionId"].as_str() {
+            let file = index.parent().unwrap().join(format!("{id}.jsonl"));
+            let transcript = std::fs::read_to_string(file).unwrap();
+            return transcript.matches("It is on the board.").count();
+        }
+    }
+    0
+}
+
+fn files_named(directory: &std::path::Path, name: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_named(&path, name));
+        } else if path.file_name().is_some_and(|file| file == name) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+#[test]
+fn a_server_that_restarts_under_load_refuses_nobody_loses_nothing_and_makes_nobody_wait() {
+    let asked = std::env::var("CHITIN_TEST_RESTARTS");
+    let restarts = asked.ok().and_then(|many| many.parse().ok());
+    let (seen, done, slowest) = restart_under_load(restarts.unwrap_or(RESTARTS), 5);
+    let mut took = seen.took;
+    took.sort();
+    let at = |percent: usize| took[took.len() * percent / 100];
+    let (p50, p99, longest) = (at(50), at(99), took[took.len() - 1]);
+    println!(
+        "{done} restarts, {} requests: p50 {p50:?}, p99 {p99:?}, longest {longest:?}; slowest restart {slowest:?}",
+        took.len()
+    );
+    assert!(p99 < P99, "p50 {p50:?}, p99 {p99:?}, longest {longest:?}");
+}
