@@ -145,6 +145,13 @@ pub fn read(summary: &TraceSummary, notes: &Notes) -> Result<TraceFile, RuntimeE
             file.damaged
         ));
     }
+    if file.lost > 0 {
+        notes.note(&format!(
+            "lines in `{}` that cannot be read because they lean on lines that are damaged or missing: {}",
+            summary.path.display(),
+            file.lost
+        ));
+    }
     Ok(file)
 }
 
@@ -157,7 +164,7 @@ pub fn contract_of(
     if let Some(name) = named {
         return crate::contracts::find(name);
     }
-    let recorded = file.events.iter().rev().find_map(|event| {
+    let recorded = file.last("trace.metadata").and_then(|event| {
         let name = event.data()["harness"]["contract"].as_str()?;
         chitin_contract::by_name(name)
     });
@@ -169,8 +176,8 @@ pub fn contract_of(
 
 /// Returns where a session's transcript is, as its trajectory says.
 pub fn transcript_of(file: &TraceFile) -> Option<PathBuf> {
-    let mut events = file.events.iter().rev();
-    let path = events.find_map(|event| event.data()["sessionFile"].as_str())?;
+    let started = file.last("session.started")?;
+    let path = started.data()["sessionFile"].as_str()?;
     Some(PathBuf::from(path)).filter(|path| Path::is_absolute(path))
 }
 

@@ -31,15 +31,23 @@ struct Events {
     file: TraceFile,
 }
 
+/// The events one by one: all together are many times as long as the file.
+struct EachEvent<'a>(&'a TraceFile);
+
+impl Serialize for EachEvent<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.events().map(|event| event.value))
+    }
+}
+
 impl Serialize for Events {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Shape<'a> {
             trace: &'a TraceSummary,
-            events: Vec<&'a Value>,
+            events: EachEvent<'a>,
         }
-        let events = self.file.events.iter().map(|event| &event.value).collect();
-        let trace = &self.summary;
+        let (trace, events) = (&self.summary, EachEvent(&self.file));
         Shape { trace, events }.serialize(serializer)
     }
 }
@@ -55,7 +63,8 @@ impl Render for Events {
             paint.dim(&one_line(&trace.workspace)),
             one_line(&trace.model),
         )?;
-        for (at, run) in self.file.runs().iter().enumerate() {
+        for (at, turn) in self.file.runs().enumerate() {
+            let run = turn.run();
             let begun = run.events.first().map_or("", |event| event.time());
             writeln!(
                 out,

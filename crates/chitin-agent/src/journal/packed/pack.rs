@@ -1,0 +1,355 @@
+//! Writes values as differences.
+
+use super::unpack::Unpacker;
+use super::{
+    MAX_DEPTH, MAX_DIFFERENCE_DEPTH, MIN_CUT, MIN_STRING, REQUEST, chunks, marker, sum,
+};
+use crate::journal::compat::event;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+/// How much is added to a base of no length before a segment ends.
+const FREE_BYTES: u64 = 128 * 1024;
+/// How many times the length of its base is added before a segment ends.
+const BASE_TIMES: u64 = 4;
+
+/// Writes lines of a segment, and begins new ones.
+#[derive(Debug, Default)]
+pub(in crate::journal) struct Packer {
+    /// The byte of the file at which the segment begins.
+    segment: u64,
+    /// The last value of each kind, and the line that has it.
+    kinds: HashMap<String, (u32, Value)>,
+    strings: Strings,
+    next_line: u32,
+    /// How long the segment is.
+    bytes: u64,
+    /// How long it was when it had all of a first request.
+    base: Option<u64>,
+}
+
+/// The strings that a segment defined.
+#[derive(Debug, Default)]
+struct Strings {
+    known: HashMap<[u8; 16], u32>,
+    next: u32,
+}
+
+impl Packer {
+    /// Goes on where a file ends.
+    pub(in crate::journal) fn resume(segment: u64, bytes: u64, unpacker: Unpacker) -> Self {
+        let base = unpacker.base;
+        let (kinds, strings, next_line) = unpacker.into_state();
+        let mut known = HashMap::with_capacity(strings.len());
+        let mut next = 0;
+        for (number, text) in strings {
+            known.insert(digest(&text), number);
+            next = next.max(number.saturating_add(1));
+        }
+        Self {
+            segment,
+            kinds,
+            strings: Strings { known, next },
+            next_line,
+            bytes,
+            base,
+        }
+    }
+
+    /// Returns a value as a line with its end, for a file that is so long. Nothing for one that cannot be packed.
+    pub(in crate::journal) fn pack(
+        &mut self,
+        kind: &str,
+        value: &Value,
+        length: u64,
+    ) -> Option<String> {
+        if !is_shallow(value, MAX_DEPTH) {
+            return None;
+        }
+        let may_begin = kind == REQUEST || kind == event::STARTED;
+        let is_long = self.bytes > FREE_BYTES + BASE_TIMES * self.base.unwrap_or(0);
+        if self.next_line == 0 || self.next_line == u32::MAX || (may_begin && is_long) {
+            *self = Self {
+                segment: length,
+                ..Self::default()
+            };
+        }
+        let first = self.strings.next;
+        let before = self.kinds.get(kind);
+        let base = before.map(|(line, _)| *line);
+        let packed = self.strings.value(value, before.map(|(_, value)| value), 0);
+        let head = json!([self.segment, self.next_line, first, base, kind]);
+        let mut line = format!("{{\"p1\":{head},\"e\":{packed}");
+        let sum = sum(line.as_bytes());
+        line.push_str(",\"sum\":\"");
+        line.push_str(&sum);
+        line.push_str("\"}\n");
+        self.kinds
+            .insert(kind.to_owned(), (self.next_line, value.clone()));
+        self.next_line += 1;
+        self.bytes += line.len() as u64;
+        if self.base.is_none() && kind == REQUEST {
+            self.base = Some(self.bytes);
+        }
+        Some(line)
+    }
+}
+
+fn digest(text: &str) -> [u8; 16] {
+    let mut digest = [0; 16];
+    digest.copy_from_slice(&blake3::hash(text.as_bytes()).as_bytes()[..16]);
+    digest
+}
+
+fn is_shallow(value: &Value, room: usize) -> bool {
+    let Some(room) = room.checked_sub(1) else {
+        return false;
+    };
+    match value {
+        Value::Array(items) => items.iter().all(|item| is_shallow(item, room)),
+        Value::Object(fields) => fields.values().all(|field| is_shallow(field, room)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+fn marked(value: Value) -> Value {
+    let mut fields = Map::with_capacity(1);
+    fields.insert(marker::FIELD.to_owned(), value);
+    Value::Object(fields)
+}
+
+fn marked_as(what: &str, value: Value) -> Value {
+    let mut fields = Map::with_capacity(1);
+    fields.insert(what.to_owned(), value);
+    marked(Value::Object(fields))
+}
+
+impl Strings {
+    /// Returns the number of a string that is known, or makes it known.
+    fn number(&mut self, text: &str) -> Option<u32> {
+        let next = self.next;
+        let mut is_new = false;
+        let number = *self.known.entry(digest(text)).or_insert_with(|| {
+            is_new = true;
+            next
+        });
+        if is_new {
+            self.next = self.next.saturating_add(1);
+            return None;
+        }
+        Some(number)
+    }
+
+    fn value(&mut self, value: &Value, before: Option<&Value>, depth: usize) -> Value {
+        if before.is_some_and(|before| is_same(before, value)) {
+            return marked(Value::Null);
+        }
+        let before = before.filter(|_| depth < MAX_DIFFERENCE_DEPTH);
+        match (value, before) {
+            (Value::String(text), _) => self.string(text),
+            (Value::Array(items), Some(Value::Array(before))) => self.list(items, before),
+            (Value::Object(fields), Some(Value::Object(before))) => {
+                self.fields(fields, before, depth)
+            }
+            (Value::Array(items), _) => {
+                let items = items.iter().map(|item| self.value(item, None, depth));
+                Value::Array(items.collect())
+            }
+            (Value::Object(fields), _) => {
+                let is_marker = fields.len() == 1 && fields.contains_key(marker::FIELD);
+                let fields = fields
+                    .iter()
+                    .map(|(name, field)| (name.clone(), self.value(field, None, depth)));
+                let fields = Value::Object(fields.collect());
+                if is_marker {
+                    marked_as(marker::OBJECT, fields)
+                } else {
+                    fields
+                }
+            }
+            (Value::Null | Value::Bool(_) | Value::Number(_), _) => value.clone(),
+        }
+    }
+
+    fn string(&mut self, text: &str) -> Value {
+        if text.len() < MIN_STRING {
+            return json!(text);
+        }
+        // A string that is cut is known after its parts.
+        if text.len() >= MIN_CUT {
+            if let Some(number) = self.known.get(&digest(text)) {
+                return marked(json!(number));
+            }
+            let mut parts = Vec::new();
+            for part in chunks::of(text) {
+                let known = Some(part).filter(|part| part.len() >= MIN_STRING);
+                parts.push(match known.and_then(|part| self.number(part)) {
+                    Some(number) => json!(number),
+                    None => json!(part),
+                });
+            }
+            self.number(text);
+            return marked(Value::Array(parts));
+        }
+        match self.number(text) {
+            Some(number) => marked(json!(number)),
+            None => json!(text),
+        }
+    }
+
+    fn fields(
+        &mut self,
+        fields: &Map<String, Value>,
+        before: &Map<String, Value>,
+        depth: usize,
+    ) -> Value {
+        let has_same_names = fields.keys().eq(before.keys());
+        let mut changed = Map::new();
+        for (name, field) in fields {
+            let old = before.get(name);
+            let is_kept = has_same_names && old.is_some_and(|old| is_same(old, field));
+            if !is_kept {
+                changed.insert(name.clone(), self.value(field, old, depth + 1));
+            }
+        }
+        let what = if has_same_names {
+            marker::PATCH
+        } else {
+            marker::KEYS
+        };
+        marked_as(what, Value::Object(changed))
+    }
+
+    /// Writes the elements that were there before as runs. Runs keep their order: none is there twice.
+    fn list(&mut self, items: &[Value], before: &[Value]) -> Value {
+        let same = |(one, other): &(&Value, &Value)| is_same(one, other);
+        let prefix = items.iter().zip(before).take_while(same).count();
+        let (rest, old) = (&items[prefix..], &before[prefix..]);
+        let ends = rest.iter().rev().zip(old.iter().rev());
+        let suffix = ends.take_while(same).count();
+        let (rest, old) = (&rest[..rest.len() - suffix], &old[..old.len() - suffix]);
+        let mut runs = Runs::default();
+        runs.add(0, prefix);
+        let mut places: HashMap<u64, usize> = HashMap::with_capacity(old.len());
+        for (at, value) in old.iter().enumerate() {
+            places.entry(hash(value)).or_insert(at);
+        }
+        // What comes after the elements that are taken over.
+        let mut free = 0;
+        for item in rest {
+            let place = match old.get(free) {
+                Some(next) if is_same(next, item) => Some(free),
+                Some(_) => places
+                    .get(&hash(item))
+                    .copied()
+                    .filter(|at| *at >= free && is_same(&old[*at], item)),
+                None => None,
+            };
+            match place {
+                Some(at) => {
+                    runs.add(prefix + at, 1);
+                    free = at + 1;
+                }
+                None => {
+                    let item = self.value(item, None, 0);
+                    runs.items.push(item);
+                }
+            }
+        }
+        runs.add(before.len() - suffix, suffix);
+        runs.end();
+        if runs.is_any {
+            marked_as(marker::LIST, Value::Array(runs.items))
+        } else {
+            Value::Array(runs.items)
+        }
+    }
+}
+
+/// The elements of a list, as far as they are written.
+#[derive(Default)]
+struct Runs {
+    items: Vec<Value>,
+    open: Option<(usize, usize)>,
+    /// How many items there were when the open run began.
+    opened: usize,
+    is_any: bool,
+}
+
+impl Runs {
+    fn add(&mut self, from: usize, count: usize) {
+        if count == 0 {
+            return;
+        }
+        self.is_any = true;
+        if let Some((begin, length)) = &mut self.open
+            && *begin + *length == from
+            && self.opened == self.items.len()
+        {
+            *length += count;
+            return;
+        }
+        self.end();
+        self.open = Some((from, count));
+        self.opened = self.items.len();
+    }
+
+    /// Writes the run that is open, where it began.
+    fn end(&mut self) {
+        if let Some((from, count)) = self.open.take() {
+            let run = marked_as(marker::RUN, json!([from, count]));
+            self.items.insert(self.opened, run);
+        }
+    }
+}
+
+/// Tells whether two values are written with the same bytes: `==` passes over the order of fields and the sign of zero.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            let mut pairs = one.iter().zip(other);
+            one.len() == other.len()
+                && pairs.all(|((name, one), (other_name, other))| {
+                    name == other_name && is_same(one, other)
+                })
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            let mut pairs = one.iter().zip(other);
+            one.len() == other.len() && pairs.all(|(one, other)| is_same(one, other))
+        }
+        (Value::Number(one), Value::Number(other)) if one.is_f64() && other.is_f64() => {
+            one.as_f64().map(f64::to_bits) == other.as_f64().map(f64::to_bits)
+        }
+        _ => one == other,
+    }
+}
+
+fn hash(value: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hash_into(value, &mut hasher);
+    hasher.finish()
+}
+
+fn hash_into(value: &Value, hasher: &mut DefaultHasher) {
+    match value {
+        Value::Null => 0_u8.hash(hasher),
+        Value::Bool(truth) => truth.hash(hasher),
+        Value::Number(number) => number.hash(hasher),
+        Value::String(text) => text.hash(hasher),
+        Value::Array(items) => {
+            items.len().hash(hasher);
+            for item in items {
+                hash_into(item, hasher);
+            }
+        }
+        Value::Object(fields) => {
+            fields.len().hash(hasher);
+            for (name, field) in fields {
+                name.hash(hasher);
+                hash_into(field, hasher);
+            }
+        }
+    }
+}

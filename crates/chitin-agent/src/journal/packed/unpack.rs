@@ -1,0 +1,332 @@
+//! Reads what was written as differences. Nothing that a file says makes it read without bound.
+
+use super::{LINE_START, MIN_STRING, REQUEST, SUM_DIGITS, marker, sum};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How much is made of one segment, in bytes: a line may ask for what came before it again and again.
+const MOST_MADE: usize = 1 << 30;
+/// How long a string may be.
+const MOST_STRING: usize = 64 << 20;
+/// How many kinds a segment may have.
+const MOST_KINDS: usize = 64;
+/// About what a value takes besides its text.
+const VALUE_BYTES: usize = 32;
+
+/// A line of a segment, taken apart.
+#[derive(Debug)]
+pub(in crate::journal) struct PackedLine {
+    segment: u64,
+    line: u32,
+    string: u32,
+    base: Option<u32>,
+    kind: String,
+    value: Value,
+}
+
+#[derive(Deserialize)]
+struct Shape {
+    p1: (u64, u32, u32, Option<u32>, String),
+    e: Value,
+    #[serde(rename = "sum")]
+    _sum: IgnoredAny,
+}
+
+/// A value could not be made: it leans on a line that is damaged or missing, or asks for too much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::journal) struct Loss;
+
+/// Makes values of lines, one after the other.
+#[derive(Debug, Default)]
+pub(in crate::journal) struct Unpacker {
+    segment: Option<u64>,
+    /// The last value of each kind, and the line that has it.
+    kinds: HashMap<String, (u32, Value)>,
+    strings: HashMap<u32, Arc<str>>,
+    next_line: u32,
+    next_string: u32,
+    /// How much was made of this segment.
+    made: usize,
+    /// How long the segment was after its first request.
+    pub(super) base: Option<u64>,
+    bytes: u64,
+}
+
+type State = (HashMap<String, (u32, Value)>, HashMap<u32, Arc<str>>, u32);
+
+impl PackedLine {
+    /// Tells whether a line says that it is one.
+    pub(in crate::journal) fn is_one(line: &[u8]) -> bool {
+        line.starts_with(LINE_START)
+    }
+
+    /// Takes a line apart. Nothing for one that is damaged.
+    pub(in crate::journal) fn read(line: &[u8]) -> Option<Self> {
+        let said = line.strip_suffix(b"\"}")?;
+        let (rest, said) = said.split_at_checked(said.len().checked_sub(SUM_DIGITS)?)?;
+        let rest = rest.strip_suffix(b",\"sum\":\"")?;
+        if sum(rest).as_bytes() != said {
+            return None;
+        }
+        let shape: Shape = serde_json::from_slice(line).ok()?;
+        let (segment, line, string, base, kind) = shape.p1;
+        Some(Self {
+            segment,
+            line,
+            string,
+            base,
+            kind,
+            value: shape.e,
+        })
+    }
+
+    /// Returns the byte of the file at which its segment begins.
+    pub(in crate::journal) const fn segment(&self) -> u64 {
+        self.segment
+    }
+
+    /// Tells whether it is the first of its segment.
+    pub(in crate::journal) const fn is_first(&self) -> bool {
+        self.line == 0
+    }
+
+    /// Returns which line of its segment it is.
+    pub(in crate::journal) const fn number(&self) -> u32 {
+        self.line
+    }
+
+    /// Returns what it holds: a type of event, or a request.
+    pub(in crate::journal) fn kind(&self) -> &str {
+        &self.kind
+    }
+}
+
+impl Unpacker {
+    /// Makes the value of a line, of which `length` bytes are in the file. Those of its segment before it were taken already.
+    pub(in crate::journal) fn take(
+        &mut self,
+        line: PackedLine,
+        length: usize,
+    ) -> Result<&Value, Loss> {
+        if line.is_first() {
+            *self = Self {
+                segment: Some(line.segment),
+                ..Self::default()
+            };
+        }
+        if self.segment != Some(line.segment) {
+            return Err(Loss);
+        }
+        self.next_line = self.next_line.max(line.line.saturating_add(1));
+        self.next_string = line.string;
+        self.bytes += length as u64;
+        let before = match line.base {
+            Some(base) => match self.kinds.remove(&line.kind) {
+                Some((number, value)) if number == base => Some(value),
+                Some(_) | None => return Err(Loss),
+            },
+            None => None,
+        };
+        let value = self.value(line.value, before)?;
+        if self.kinds.len() >= MOST_KINDS && !self.kinds.contains_key(&line.kind) {
+            return Err(Loss);
+        }
+        if self.base.is_none() && line.kind == REQUEST {
+            self.base = Some(self.bytes);
+        }
+        self.kinds.insert(line.kind.clone(), (line.line, value));
+        self.kinds
+            .get(&line.kind)
+            .map(|(_, value)| value)
+            .ok_or(Loss)
+    }
+
+    /// Returns the last value of a kind, and the line of its segment that has it.
+    pub(in crate::journal) fn last(&self, kind: &str) -> Option<(u32, &Value)> {
+        self.kinds.get(kind).map(|(line, value)| (*line, value))
+    }
+
+    pub(super) fn into_state(self) -> State {
+        (self.kinds, self.strings, self.next_line)
+    }
+
+    fn make(&mut self, bytes: usize) -> Result<(), Loss> {
+        self.made = self.made.saturating_add(bytes);
+        if self.made > MOST_MADE {
+            return Err(Loss);
+        }
+        Ok(())
+    }
+
+    /// Gives a string the next number, if it is long enough for one.
+    fn define(&mut self, text: &str) -> Result<(), Loss> {
+        if text.len() >= MIN_STRING {
+            self.make(text.len())?;
+            self.strings.insert(self.next_string, text.into());
+            self.next_string = self.next_string.checked_add(1).ok_or(Loss)?;
+        }
+        Ok(())
+    }
+
+    fn known(&self, number: &Value) -> Result<Arc<str>, Loss> {
+        let number = number.as_u64().and_then(|number| u32::try_from(number).ok());
+        number
+            .and_then(|number| self.strings.get(&number).cloned())
+            .ok_or(Loss)
+    }
+
+    fn value(&mut self, value: Value, before: Option<Value>) -> Result<Value, Loss> {
+        self.make(VALUE_BYTES)?;
+        match value {
+            Value::String(text) => {
+                self.define(&text)?;
+                self.make(text.len())?;
+                Ok(Value::String(text))
+            }
+            Value::Array(items) => {
+                let items = items.into_iter().map(|item| self.value(item, None));
+                Ok(Value::Array(items.collect::<Result<_, _>>()?))
+            }
+            Value::Object(fields) if fields.len() == 1 && fields.contains_key(marker::FIELD) => {
+                let what = fields.into_iter().next().map(|(_, what)| what);
+                self.marked(what.ok_or(Loss)?, before)
+            }
+            Value::Object(fields) => {
+                let fields = fields
+                    .into_iter()
+                    .map(|(name, field)| Ok((name, self.value(field, None)?)));
+                Ok(Value::Object(fields.collect::<Result<_, _>>()?))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value),
+        }
+    }
+
+    fn marked(&mut self, what: Value, before: Option<Value>) -> Result<Value, Loss> {
+        match what {
+            Value::Null => before.ok_or(Loss),
+            Value::Number(_) => {
+                let text = self.known(&what)?;
+                self.make(text.len())?;
+                Ok(Value::String(text.as_ref().to_owned()))
+            }
+            Value::Array(parts) => self.text(parts).map(Value::String),
+            Value::Object(fields) => {
+                let (name, value) = fields.into_iter().next().ok_or(Loss)?;
+                match (name.as_str(), value, before) {
+                    (marker::PATCH, Value::Object(changed), Some(Value::Object(fields))) => {
+                        self.patched(changed, fields)
+                    }
+                    (marker::KEYS, Value::Object(fields), Some(Value::Object(before))) => {
+                        self.fields(fields, before)
+                    }
+                    (marker::LIST, Value::Array(items), Some(Value::Array(before))) => {
+                        self.list(items, before)
+                    }
+                    (marker::OBJECT, Value::Object(fields), _) => {
+                        let fields = fields
+                            .into_iter()
+                            .map(|(name, field)| Ok((name, self.value(field, None)?)));
+                        Ok(Value::Object(fields.collect::<Result<_, _>>()?))
+                    }
+                    _ => Err(Loss),
+                }
+            }
+            Value::Bool(_) | Value::String(_) => Err(Loss),
+        }
+    }
+
+    fn text(&mut self, parts: Vec<Value>) -> Result<String, Loss> {
+        let mut text = String::new();
+        for part in parts {
+            match part {
+                Value::String(part) => {
+                    self.define(&part)?;
+                    text.push_str(&part);
+                }
+                number => text.push_str(&self.known(&number)?),
+            }
+            if text.len() > MOST_STRING {
+                return Err(Loss);
+            }
+        }
+        self.make(text.len())?;
+        self.define(&text)?;
+        Ok(text)
+    }
+
+    fn patched(
+        &mut self,
+        changed: Map<String, Value>,
+        mut fields: Map<String, Value>,
+    ) -> Result<Value, Loss> {
+        for (name, field) in changed {
+            let place = fields.get_mut(&name).ok_or(Loss)?;
+            let before = place.take();
+            *place = self.value(field, Some(before))?;
+        }
+        Ok(Value::Object(fields))
+    }
+
+    fn fields(
+        &mut self,
+        fields: Map<String, Value>,
+        mut before: Map<String, Value>,
+    ) -> Result<Value, Loss> {
+        let mut made = Map::with_capacity(fields.len());
+        for (name, field) in fields {
+            let old = before.swap_remove(&name);
+            let value = self.value(field, old)?;
+            made.insert(name, value);
+        }
+        Ok(Value::Object(made))
+    }
+
+    /// Elements are taken over in their order and none twice, so that a list is never longer than what was written of it.
+    fn list(&mut self, items: Vec<Value>, mut before: Vec<Value>) -> Result<Value, Loss> {
+        let mut items = items.into_iter().peekable();
+        // The usual list is the one before it with something more, and is not moved.
+        let first = items.peek().and_then(run);
+        let rest = match first {
+            Some((0, count)) => {
+                items.next();
+                if count > before.len() {
+                    return Err(Loss);
+                }
+                before.split_off(count)
+            }
+            Some(_) | None => std::mem::take(&mut before),
+        };
+        let mut at = before.len();
+        let mut list = before;
+        let mut rest = rest.into_iter();
+        for item in items {
+            let Some((from, count)) = run(&item) else {
+                list.push(self.value(item, None)?);
+                continue;
+            };
+            let skipped = from.checked_sub(at).ok_or(Loss)?;
+            if rest.len() < skipped.checked_add(count).ok_or(Loss)? {
+                return Err(Loss);
+            }
+            list.extend(rest.by_ref().skip(skipped).take(count));
+            at = from + count;
+        }
+        Ok(Value::Array(list))
+    }
+}
+
+/// Reads which elements an item of a list stands for, if it stands for some.
+fn run(item: &Value) -> Option<(usize, usize)> {
+    let Value::Object(fields) = item else {
+        return None;
+    };
+    let run = fields.get(marker::FIELD)?.get(marker::RUN)?.as_array()?;
+    let [from, count] = run.as_slice() else {
+        return None;
+    };
+    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+    Some((number(from)?, number(count)?))
+}

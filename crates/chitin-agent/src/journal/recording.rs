@@ -1,0 +1,331 @@
+//! A trajectory as it lies in its file: which lines it has, which turn each belongs to, and their events, made when they are asked for.
+//!
+//! Each event is little in the file and much in memory, so that no more than one is made at a time.
+
+use super::compat::{self, event};
+use super::packed::{Loss, PackedLine, REQUEST, Unpacker};
+use super::trajectory::BodyMark;
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A trajectory as it lies in its file.
+#[derive(Debug)]
+pub(super) struct Recording {
+    bytes: Vec<u8>,
+    lines: Vec<Line>,
+    turns: Vec<Turn>,
+    /// Lines that are nothing: cut short by a crash, or somebody else's.
+    pub(super) damaged: usize,
+    /// Lines that cannot be read because they lean on one that is damaged or missing.
+    pub(super) lost: usize,
+}
+
+#[derive(Debug)]
+struct Turn {
+    run_id: String,
+    /// Which lines have its events.
+    events: Vec<usize>,
+}
+
+/// A line that holds an event or a request.
+#[derive(Debug)]
+struct Line {
+    /// Counted from 1.
+    number: usize,
+    range: Range<usize>,
+    /// The first line of its segment; itself, if it leans on nothing.
+    start: usize,
+    form: Form,
+    content: Content,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// JSON as it is.
+    Plain,
+    /// What is new in it.
+    Packed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Event,
+    Request,
+    /// It is read because others lean on it.
+    Lost,
+}
+
+/// What makes a line an event, and the turn that it belongs to.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Head<'a> {
+    #[serde(borrow)]
+    trace_schema: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    _kind: Cow<'a, str>,
+    #[serde(borrow, rename = "sessionId")]
+    _session_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    run_id: Option<Cow<'a, str>>,
+}
+
+/// A request as it was recorded, to the byte.
+#[derive(Debug)]
+pub(super) struct RecordedRequest {
+    pub(super) digest: String,
+    pub(super) body: String,
+}
+
+impl Recording {
+    /// Finds the lines and turns of a file.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        let mut recording = Self {
+            bytes: Vec::new(),
+            lines: Vec::new(),
+            turns: Vec::new(),
+            damaged: 0,
+            lost: 0,
+        };
+        let mut known: HashMap<String, usize> = HashMap::new();
+        let mut unpacker = Unpacker::default();
+        let mut start = 0;
+        let mut end = 0;
+        for (number, text) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            let range = end..end + text.len();
+            end = range.end + 1;
+            if text.trim_ascii().is_empty() {
+                continue;
+            }
+            let at = recording.lines.len();
+            let mut line = Line {
+                number: number + 1,
+                range,
+                start: at,
+                form: Form::Plain,
+                content: Content::Event,
+            };
+            let run_id = if PackedLine::is_one(text) {
+                let Some(packed) = PackedLine::read(text) else {
+                    recording.damaged += 1;
+                    continue;
+                };
+                if packed.is_first() {
+                    start = at;
+                }
+                line.start = start;
+                line.form = Form::Packed;
+                let is_request = packed.kind() == REQUEST;
+                match unpacker.take(packed, text.len() + 1) {
+                    Ok(_) if is_request => {
+                        line.content = Content::Request;
+                        None
+                    }
+                    Ok(value) if is_event(value) => {
+                        Some(value["runId"].as_str().unwrap_or_default().to_owned())
+                    }
+                    Ok(_) | Err(Loss) => {
+                        line.content = Content::Lost;
+                        recording.lost += 1;
+                        None
+                    }
+                }
+            } else {
+                let Some(run_id) = plain_run(text) else {
+                    recording.damaged += 1;
+                    continue;
+                };
+                Some(run_id)
+            };
+            if let Some(run_id) = run_id {
+                recording.turn_of(run_id, &mut known).events.push(at);
+            }
+            recording.lines.push(line);
+        }
+        recording.bytes = bytes;
+        recording
+    }
+
+    fn turn_of(&mut self, run_id: String, known: &mut HashMap<String, usize>) -> &mut Turn {
+        let at = known.get(&run_id).copied().unwrap_or_else(|| {
+            known.insert(run_id.clone(), self.turns.len());
+            self.turns.push(Turn {
+                run_id,
+                events: Vec::new(),
+            });
+            self.turns.len() - 1
+        });
+        &mut self.turns[at]
+    }
+
+    /// Returns how many turns there are.
+    pub(super) const fn turns(&self) -> usize {
+        self.turns.len()
+    }
+
+    /// Returns how many events there are.
+    pub(super) fn events(&self) -> usize {
+        self.turns.iter().map(|turn| turn.events.len()).sum()
+    }
+
+    /// Returns the name of a turn.
+    pub(super) fn run_id(&self, turn: usize) -> Option<&str> {
+        self.turns.get(turn).map(|turn| turn.run_id.as_str())
+    }
+
+    /// Returns which lines hold the events of a turn.
+    pub(super) fn events_of(&self, turn: usize) -> &[usize] {
+        self.turns.get(turn).map_or(&[], |turn| &turn.events)
+    }
+
+    /// Returns which lines hold events, in the order of the file.
+    pub(super) fn event_lines(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let lines = self.lines.iter().enumerate();
+        lines
+            .filter(|(_, line)| line.content == Content::Event)
+            .map(|(at, _)| at)
+    }
+
+    /// Returns which lines hold requests, in the order of the file.
+    pub(super) fn request_lines(&self) -> impl Iterator<Item = usize> {
+        let lines = self.lines.iter().enumerate();
+        lines
+            .filter(|(_, line)| line.content == Content::Request)
+            .map(|(at, _)| at)
+    }
+
+    /// Tells whether a line leans on nothing.
+    pub(super) fn is_plain(&self, at: usize) -> bool {
+        self.lines[at].form == Form::Plain
+    }
+
+    /// Returns the first line of the segment that a line belongs to.
+    pub(super) fn start_of(&self, at: usize) -> usize {
+        self.lines[at].start
+    }
+
+    /// Returns the number of a line in its file, from 1.
+    pub(super) fn number(&self, at: usize) -> usize {
+        self.lines[at].number
+    }
+
+    fn packed(&self, line: &Line) -> Option<(PackedLine, usize)> {
+        let text = self.bytes.get(line.range.clone())?;
+        match line.form {
+            Form::Plain => None,
+            Form::Packed => Some((PackedLine::read(text)?, text.len() + 1)),
+        }
+    }
+
+    /// Begins to read.
+    pub(super) fn cursor(&self) -> Cursor<'_> {
+        Cursor {
+            recording: self,
+            unpacker: Unpacker::default(),
+            next: 0,
+        }
+    }
+}
+
+/// Reads lines. Those of a segment are taken one after the other: whoever goes back begins with the segment.
+#[derive(Debug)]
+pub(super) struct Cursor<'a> {
+    recording: &'a Recording,
+    unpacker: Unpacker,
+    /// The first line that was not taken.
+    next: usize,
+}
+
+impl Cursor<'_> {
+    /// Makes the event of a line.
+    pub(super) fn event(&mut self, at: usize) -> Option<Value> {
+        let line = self.recording.lines.get(at)?;
+        if line.form == Form::Plain {
+            return event_in(&self.recording.bytes[line.range.clone()]);
+        }
+        let mut value = self.advance(at)?.clone();
+        if value["type"] == event::REQUEST
+            && let Some(mark) = BodyMark::find(&value)
+        {
+            let (_, request) = self.unpacker.last(REQUEST)?;
+            if request["runId"] != value["runId"] || request["call"] != value["data"]["call"] {
+                return None;
+            }
+            let text = body_of(request)?;
+            value["data"]["body"] = Value::String(mark.part(&text)?.to_owned());
+        }
+        Some(value)
+    }
+
+    /// Puts the request of a line together.
+    pub(super) fn request(&mut self, at: usize) -> Option<RecordedRequest> {
+        let request = self.advance(at)?;
+        Some(RecordedRequest {
+            digest: request["digest"].as_str().unwrap_or_default().to_owned(),
+            body: body_of(request)?.into_owned(),
+        })
+    }
+
+    /// Takes lines up to one, and returns the value of that one.
+    fn advance(&mut self, at: usize) -> Option<&Value> {
+        let line = self.recording.lines.get(at)?;
+        let is_ahead = (line.start..=at).contains(&self.next);
+        // The line that was taken last is there still.
+        let is_here = at + 1 == self.next;
+        if !is_ahead && !is_here {
+            self.next = line.start;
+        }
+        while self.next < at {
+            let line = &self.recording.lines[self.next];
+            self.next += 1;
+            if let Some((packed, length)) = self.recording.packed(line) {
+                let _ = self.unpacker.take(packed, length);
+            }
+        }
+        let (packed, length) = self.recording.packed(line)?;
+        let (kind, number) = (packed.kind().to_owned(), packed.number());
+        if self.next == at {
+            self.next += 1;
+            self.unpacker.take(packed, length).ok()?;
+        }
+        let (last, value) = self.unpacker.last(&kind)?;
+        (last == number).then_some(value)
+    }
+}
+
+fn body_of(request: &Value) -> Option<Cow<'_, str>> {
+    match (request.get("json"), request.get("text")) {
+        (Some(json), _) => Some(json.to_string().into()),
+        (None, text) => Some(text?.as_str()?.into()),
+    }
+}
+
+/// Returns the turn of a line that is JSON as it is, if it is an event.
+fn plain_run(text: &[u8]) -> Option<String> {
+    match serde_json::from_slice::<Head<'_>>(text) {
+        Ok(head) if head.trace_schema == compat::TRACE_SCHEMA => {
+            Some(head.run_id.unwrap_or_default().into_owned())
+        }
+        Ok(_) => None,
+        // One that is not written as we do may be an event all the same: with a field twice, say.
+        Err(_) => event_in(text).map(|event| {
+            let run_id = event["runId"].as_str();
+            run_id.unwrap_or_default().to_owned()
+        }),
+    }
+}
+
+/// Tells whether a value is an event of a trajectory.
+pub(super) fn is_event(value: &Value) -> bool {
+    value["traceSchema"] == compat::TRACE_SCHEMA
+        && value["type"].is_string()
+        && value["sessionId"].is_string()
+}
+
+/// Reads an event that is JSON as it is.
+pub(super) fn event_in(line: &[u8]) -> Option<Value> {
+    let value: Value = serde_json::from_slice(line).ok()?;
+    is_event(&value).then_some(value)
+}

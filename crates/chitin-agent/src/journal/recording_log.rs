@@ -1,0 +1,246 @@
+//! The file of a trajectory, written behind the turn's back: each entry as what is new in it. What cannot be written is said once.
+
+use super::fs::RecordingFile;
+use super::packed::{LINE_START, PackedLine, Packer, REQUEST, Unpacker};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// How much of a file is read to go on where it ends. A longer segment is not gone on with.
+const MOST_RESUMED: u64 = 64 * 1024 * 1024;
+
+/// What is written of a turn.
+#[derive(Debug)]
+pub(super) enum Entry {
+    /// An event.
+    Event {
+        /// Its type.
+        kind: &'static str,
+        /// The event.
+        record: Value,
+        /// The body in it, where a mark stands for it because the request before it has it.
+        body: Option<String>,
+    },
+    /// A request, to the byte.
+    Request(RequestEntry),
+}
+
+/// A request, to the byte.
+#[derive(Debug)]
+pub(super) struct RequestEntry {
+    pub(super) run_id: String,
+    pub(super) call: u32,
+    pub(super) digest: String,
+    pub(super) text: String,
+}
+
+/// The file of a trajectory.
+#[derive(Debug)]
+pub(super) struct RecordingLog {
+    path: PathBuf,
+    limit: u64,
+    state: State,
+    /// What waits until the request is out.
+    held: Option<Vec<Entry>>,
+}
+
+#[derive(Debug)]
+enum State {
+    Unopened,
+    Open(Box<Open>),
+    /// It failed or is full; that was said.
+    Over,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: RecordingFile,
+    packer: Packer,
+}
+
+impl RecordingLog {
+    /// Takes a path; the disk is not touched before there is something to write.
+    pub(super) const fn new(path: PathBuf, limit: u64) -> Self {
+        Self {
+            path,
+            limit,
+            state: State::Unopened,
+            held: None,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps entries in memory from here on.
+    pub(super) fn hold(&mut self) {
+        self.held.get_or_insert_default();
+    }
+
+    /// Writes what was kept, and every entry at once from here on. Returns what went wrong, the first time.
+    pub(super) fn release(&mut self) -> Option<String> {
+        let entries = self.held.take()?;
+        self.append(entries)
+    }
+
+    /// Writes an entry. Returns what went wrong, the first time.
+    pub(super) fn entry(&mut self, entry: Entry) -> Option<String> {
+        if let Some(held) = &mut self.held {
+            held.push(entry);
+            return None;
+        }
+        self.append(vec![entry])
+    }
+
+    fn append(&mut self, entries: Vec<Entry>) -> Option<String> {
+        if entries.is_empty() {
+            return None;
+        }
+        if matches!(self.state, State::Unopened) {
+            self.state = match Open::new(&self.path) {
+                Ok(open) => State::Open(Box::new(open)),
+                Err(error) => return Some(self.over(&error.to_string())),
+            };
+        }
+        let State::Open(open) = &mut self.state else {
+            return None;
+        };
+        match open.append(entries, self.limit) {
+            Ok(true) => None,
+            Ok(false) => Some(self.over("it is as long as it may get")),
+            Err(error) => Some(self.over(&error.to_string())),
+        }
+    }
+
+    fn over(&mut self, why: &str) -> String {
+        self.state = State::Over;
+        format!(
+            "nothing more is written to `{}`: {why}",
+            self.path.display()
+        )
+    }
+}
+
+impl Drop for RecordingLog {
+    fn drop(&mut self) {
+        let _ = self.release();
+    }
+}
+
+impl Open {
+    fn new(path: &Path) -> std::io::Result<Self> {
+        let file = RecordingFile::open(path)?;
+        let packer = if file.is_owned {
+            resumed(&file)?.unwrap_or_default()
+        } else {
+            Packer::default()
+        };
+        Ok(Self { file, packer })
+    }
+
+    /// Appends entries as far as there is room, and tells whether there was.
+    fn append(&mut self, entries: Vec<Entry>, limit: u64) -> std::io::Result<bool> {
+        let before = self.file.length()?;
+        let mut lines = String::new();
+        let mut has_room = true;
+        for entry in entries {
+            let at = before + lines.len() as u64;
+            let line = self.line(entry, at);
+            if at + line.len() as u64 > limit {
+                has_room = false;
+                break;
+            }
+            lines.push_str(&line);
+        }
+        if !lines.is_empty() {
+            self.file.append(lines.as_bytes())?;
+        }
+        Ok(has_room)
+    }
+
+    fn line(&mut self, entry: Entry, at: u64) -> String {
+        match entry {
+            Entry::Event { kind, record, body } => {
+                // Whoever does not own the file writes lines that lean on nothing.
+                let packed = self
+                    .file
+                    .is_owned
+                    .then(|| self.packer.pack(kind, &record, at))
+                    .flatten();
+                packed.unwrap_or_else(|| {
+                    let mut record = record;
+                    if let Some(body) = body {
+                        record["data"]["body"] = Value::String(body);
+                    }
+                    record.to_string() + "\n"
+                })
+            }
+            Entry::Request(request) => {
+                if !self.file.is_owned {
+                    return String::new();
+                }
+                let json = request.value(true);
+                let packed = json.and_then(|json| self.packer.pack(REQUEST, &json, at));
+                let packed = packed.or_else(|| {
+                    let text = request.value(false)?;
+                    self.packer.pack(REQUEST, &text, at)
+                });
+                packed.unwrap_or_default()
+            }
+        }
+    }
+}
+
+impl RequestEntry {
+    /// Returns it with its body taken apart, if it comes back to the byte that way; or with its body as a text.
+    fn value(&self, is_json: bool) -> Option<Value> {
+        let mut fields = Map::new();
+        fields.insert("runId".to_owned(), json!(self.run_id));
+        fields.insert("call".to_owned(), json!(self.call));
+        fields.insert("digest".to_owned(), json!(self.digest));
+        if is_json {
+            let json: Value = serde_json::from_str(&self.text).ok()?;
+            if json.to_string() != self.text {
+                return None;
+            }
+            fields.insert("json".to_owned(), json);
+        } else {
+            fields.insert("text".to_owned(), json!(self.text));
+        }
+        Some(Value::Object(fields))
+    }
+}
+
+/// Returns what goes on with the last segment of a file; nothing if there is none that is whole.
+fn resumed(file: &RecordingFile) -> std::io::Result<Option<Packer>> {
+    let Some(last) = file.last_line(LINE_START, MOST_RESUMED)? else {
+        return Ok(None);
+    };
+    let Some(segment) = PackedLine::read(&last).map(|line| line.segment()) else {
+        return Ok(None);
+    };
+    if file.length()?.saturating_sub(segment) > MOST_RESUMED {
+        return Ok(None);
+    }
+    let bytes = file.read_from(segment, MOST_RESUMED)?;
+    let mut unpacker = Unpacker::default();
+    let (mut count, mut length) = (0, 0);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let Some(text) = line.strip_suffix(b"\n") else {
+            return Ok(None);
+        };
+        if !PackedLine::is_one(text) {
+            continue;
+        }
+        let Some(packed) = PackedLine::read(text) else {
+            return Ok(None);
+        };
+        let is_next = packed.segment() == segment && packed.number() == count;
+        if !is_next || unpacker.take(packed, line.len()).is_err() {
+            return Ok(None);
+        }
+        count += 1;
+        length += line.len() as u64;
+    }
+    Ok((count > 0).then(|| Packer::resume(segment, length, unpacker)))
+}
