@@ -45,9 +45,14 @@ pub fn run(data: &[u8]) {
         Some((1, choices)) => built(&mut Recipe::new(choices)).into_bytes(),
         Some(_) | None => data.to_vec(),
     };
+    check(&content);
+}
+
+/// Reads a file in every way in which recordings are read.
+pub(crate) fn check(content: &[u8]) {
     let directory = scratch::fresh("trace");
     let path = directory.join("s.jsonl");
-    fs::write(&path, &content).expect("a recording can be written");
+    fs::write(&path, content).expect("a recording can be written");
     let file = read(&path).expect("a file of ours can be read");
     let runs: Vec<_> = file.runs().collect();
     let turns = RecordedTurns::read(&path).expect("a file of ours can be read");
@@ -86,7 +91,7 @@ pub fn run(data: &[u8]) {
     for request in logged_request(&path, "s").expect("a file of ours can be read") {
         novelty::note((1, request.is_exact()));
     }
-    let transcript = Transcript::parse(&content).ok();
+    let transcript = Transcript::parse(content).ok();
     novelty::note(
         transcript
             .as_ref()

@@ -61,6 +61,7 @@ mod models;
 mod notes;
 mod pack;
 mod plugins;
+pub mod recordings;
 mod reset;
 mod revision;
 mod runtime;

@@ -202,6 +202,7 @@ fn may_pass(refusal: &IntakeRefusal) -> bool {
         IntakeRefusal::Closing
             | IntakeRefusal::Full { .. }
             | IntakeRefusal::TooMuch
+            | IntakeRefusal::NoSpace { .. }
             | IntakeRefusal::QueueFull { .. }
             | IntakeRefusal::Store(_)
             | IntakeRefusal::Host(_)

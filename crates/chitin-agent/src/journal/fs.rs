@@ -202,6 +202,53 @@ pub(super) fn write_small(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
+/// How old a file may be before it is marked as used again.
+const RENEWED_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Tells whether a file is there, and marks it as used if it was not for a day: what is not used is swept.
+pub(super) fn renew(path: &Path, now_ms: i64) -> bool {
+    let Ok(stat) = rustix::fs::stat(path) else {
+        return false;
+    };
+    let used_ms = i64::from(stat.st_mtime).saturating_mul(1000);
+    if now_ms.saturating_sub(used_ms) > RENEWED_AFTER_MS {
+        let now = rustix::fs::Timespec {
+            tv_sec: 0,
+            tv_nsec: rustix::fs::UTIME_NOW,
+        };
+        let times = rustix::fs::Timestamps {
+            last_access: now,
+            last_modification: now,
+        };
+        let _ = rustix::fs::utimensat(rustix::fs::CWD, path, &times, rustix::fs::AtFlags::empty());
+    }
+    true
+}
+
+/// Puts a file in place, whole or not at all. One that is there is replaced by the same.
+pub(super) fn place_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    make_directory(parent)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let number = NEXT_FILE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let staging = parent.join(format!(".{name}.{}.{number}", std::process::id()));
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(FILE_MODE)
+        .open(&staging)?;
+    let placed = file
+        .write_all(bytes)
+        .and_then(|()| std::fs::rename(&staging, path));
+    if placed.is_err() {
+        let _ = std::fs::remove_file(&staging);
+    }
+    placed
+}
+
+/// Tells apart the temporary files of one process.
+static NEXT_FILE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
 /// Reads a file up to a length; what comes after it is not looked at.
 pub(super) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();

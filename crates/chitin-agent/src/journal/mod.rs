@@ -8,7 +8,9 @@
 
 mod bundle;
 mod cache_trace;
+mod cleaning;
 mod compat;
+mod contents;
 mod digest;
 pub mod fragments;
 mod fs;
@@ -31,6 +33,8 @@ mod trajectory_data;
 mod turns;
 
 pub use bundle::{Bundle, BundleFile, BundleInput, Transcript, build, default_export_path};
+pub use cleaning::{cleaned, is_recording};
+pub use contents::RecordedContents;
 pub use moment::{
     RequestSent, RunEnded, RunError, RunStarted, RunSurroundings, TurnMoment, TurnStop,
 };
@@ -49,10 +53,12 @@ pub use turns::{RecordedTurn, RecordedTurns};
 use cache_trace::CacheTrace;
 use chitin_model::model::Tee;
 use compat::stage;
+use fragments::InjectedFile;
 use log::Log;
 use payload::PayloadLog;
 use raw_stream::RawStream;
 use run::Run;
+use std::sync::Arc;
 use trajectory::Trajectory;
 
 /// Writes down what happens in turns, as far as the user switched it on.
@@ -69,7 +75,21 @@ struct Writers {
     cache_trace: Option<CacheTrace>,
     summary: Option<SummarySwitch>,
     trajectory: Option<Trajectory>,
+    contents: Option<RecordedContents>,
+    /// Files of the turn that are kept once its request is out.
+    files: Vec<InjectedFile>,
+    after: Option<AfterTurn>,
     run: Option<Run>,
+}
+
+/// What is done when a turn is over and recorded.
+#[derive(Clone)]
+struct AfterTurn(Arc<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for AfterTurn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AfterTurn")
+    }
 }
 
 impl Journal {
@@ -97,10 +117,33 @@ impl Journal {
                 cache_trace: switches.cache_trace.clone().map(CacheTrace::new),
                 summary: switches.payload_summary,
                 trajectory: switches.trajectory.clone().map(Trajectory::new),
+                contents: None,
+                files: Vec::new(),
+                after: None,
                 around,
                 run: None,
             })),
         }
+    }
+
+    /// Keeps what is read of files that are in prompts, while turns are recorded.
+    #[must_use]
+    pub fn with_contents(mut self, contents: RecordedContents) -> Self {
+        if let Some(writers) = &mut self.writers
+            && writers.trajectory.is_some()
+        {
+            writers.contents = Some(contents);
+        }
+        self
+    }
+
+    /// Does something whenever a turn is over and recorded.
+    #[must_use]
+    pub fn after_turns(mut self, after: Arc<dyn Fn() + Send + Sync>) -> Self {
+        if let Some(writers) = &mut self.writers {
+            writers.after = Some(AfterTurn(after));
+        }
+        self
     }
 
     /// Tells whether the journal writes nothing at all.
@@ -149,6 +192,9 @@ impl Writers {
             if let Some(trajectory) = &mut self.trajectory {
                 troubles.note(trajectory.start(started, &run, &self.around));
             }
+            if self.contents.is_some() {
+                self.files = started.surroundings.files.to_vec();
+            }
             self.run = Some(run);
             return troubles.text();
         }
@@ -165,6 +211,13 @@ impl Writers {
             }
             TurnMoment::RunEnded(_) => {
                 self.release(&mut troubles);
+                // A journal of another turn may write this file next.
+                if let Some(trajectory) = &mut self.trajectory {
+                    trajectory.close();
+                }
+                if let Some(AfterTurn(after)) = &self.after {
+                    after();
+                }
                 return troubles.text();
             }
             TurnMoment::RunStarted(_)
@@ -322,6 +375,11 @@ impl Writers {
         }
         if let Some(trajectory) = &mut self.trajectory {
             troubles.note(trajectory.release());
+        }
+        let files = std::mem::take(&mut self.files);
+        if let Some(contents) = &self.contents {
+            let (now, redactor) = (self.around.now(), &self.around.redactor);
+            troubles.note(contents.keep(&files, now, redactor));
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Each event is little in the file and much in memory, so that no more than one is made at a time.
 
-use super::compat::{self, event};
+use super::compat;
 use super::packed::{Loss, PackedLine, REQUEST, Unpacker};
 use super::trajectory::BodyMark;
 use serde::Deserialize;
@@ -245,18 +245,11 @@ impl Cursor<'_> {
         if line.form == Form::Plain {
             return event_in(&self.recording.bytes[line.range.clone()]);
         }
-        let mut value = self.advance(at)?.clone();
-        if value["type"] == event::REQUEST
-            && let Some(mark) = BodyMark::find(&value)
-        {
-            let (_, request) = self.unpacker.last(REQUEST)?;
-            if request["runId"] != value["runId"] || request["call"] != value["data"]["call"] {
-                return None;
-            }
-            let text = body_of(request)?;
-            value["data"]["body"] = Value::String(mark.part(&text)?.to_owned());
-        }
-        Some(value)
+        let value = self.advance(at)?.clone();
+        with_body(
+            value,
+            self.unpacker.last(REQUEST).map(|(_, request)| request),
+        )
     }
 
     /// Puts the request of a line together.
@@ -295,7 +288,23 @@ impl Cursor<'_> {
     }
 }
 
-fn body_of(request: &Value) -> Option<Cow<'_, str>> {
+/// Returns an event with its body, where a mark stands for it: it is a part of that of the request before it.
+pub(super) fn with_body(mut event: Value, request: Option<&Value>) -> Option<Value> {
+    if event["type"] == compat::event::REQUEST
+        && let Some(mark) = BodyMark::find(&event)
+    {
+        let request = request?;
+        if request["runId"] != event["runId"] || request["call"] != event["data"]["call"] {
+            return None;
+        }
+        let text = body_of(request)?;
+        event["data"]["body"] = Value::String(mark.part(&text)?.to_owned());
+    }
+    Some(event)
+}
+
+/// Returns the body of a request.
+pub(super) fn body_of(request: &Value) -> Option<Cow<'_, str>> {
     match (request.get("json"), request.get("text")) {
         (Some(json), _) => Some(json.to_string().into()),
         (None, text) => Some(text?.as_str()?.into()),

@@ -3,6 +3,7 @@
 use super::fs::RecordingFile;
 use super::packed::{LINE_START, PackedLine, Packer, REQUEST, Unpacker};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// How much of a file is read to go on where it ends. A longer segment is not gone on with.
@@ -14,7 +15,7 @@ pub(super) enum Entry {
     /// An event.
     Event {
         /// Its type.
-        kind: &'static str,
+        kind: Cow<'static, str>,
         /// The event.
         record: Value,
         /// The body in it, where a mark stands for it because the request before it has it.
@@ -54,7 +55,7 @@ enum State {
 #[derive(Debug)]
 struct Open {
     file: RecordingFile,
-    packer: Packer,
+    packer: LinePacker,
 }
 
 impl RecordingLog {
@@ -90,6 +91,13 @@ impl RecordingLog {
             return None;
         }
         self.append(vec![entry])
+    }
+
+    /// Closes the file, so that others may own it. It is opened again by the next entry.
+    pub(super) fn close(&mut self) {
+        if matches!(self.state, State::Open(_)) {
+            self.state = State::Unopened;
+        }
     }
 
     fn append(&mut self, entries: Vec<Entry>) -> Option<String> {
@@ -130,12 +138,11 @@ impl Drop for RecordingLog {
 impl Open {
     fn new(path: &Path) -> std::io::Result<Self> {
         let file = RecordingFile::open(path)?;
-        let packer = if file.is_owned {
-            resumed(&file)?.unwrap_or_default()
-        } else {
-            Packer::default()
-        };
-        Ok(Self { file, packer })
+        let resumed = if file.is_owned { resumed(&file)? } else { None };
+        Ok(Self {
+            file,
+            packer: LinePacker(resumed.unwrap_or_default()),
+        })
     }
 
     /// Appends entries as far as there is room, and tells whether there was.
@@ -145,7 +152,12 @@ impl Open {
         let mut has_room = true;
         for entry in entries {
             let at = before + lines.len() as u64;
-            let line = self.line(entry, at);
+            // Whoever does not own the file writes lines that lean on nothing; a request is no event, and is not written then.
+            let line = match entry {
+                entry if self.file.is_owned => self.packer.line(entry, at),
+                Entry::Event { record, body, .. } => written_out(record, body),
+                Entry::Request(_) => continue,
+            };
             if at + line.len() as u64 > limit {
                 has_room = false;
                 break;
@@ -157,38 +169,39 @@ impl Open {
         }
         Ok(has_room)
     }
+}
 
-    fn line(&mut self, entry: Entry, at: u64) -> String {
+/// Writes entries as lines.
+#[derive(Debug, Default)]
+pub(super) struct LinePacker(Packer);
+
+impl LinePacker {
+    /// Returns an entry as what is new in it, as a line that begins at a byte of the file.
+    pub(super) fn line(&mut self, entry: Entry, at: u64) -> String {
         match entry {
-            Entry::Event { kind, record, body } => {
-                // Whoever does not own the file writes lines that lean on nothing.
-                let packed = self
-                    .file
-                    .is_owned
-                    .then(|| self.packer.pack(kind, &record, at))
-                    .flatten();
-                packed.unwrap_or_else(|| {
-                    let mut record = record;
-                    if let Some(body) = body {
-                        record["data"]["body"] = Value::String(body);
-                    }
-                    record.to_string() + "\n"
-                })
-            }
+            Entry::Event { kind, record, body } => match self.0.pack(&kind, &record, at) {
+                Some(line) => line,
+                None => written_out(record, body),
+            },
             Entry::Request(request) => {
-                if !self.file.is_owned {
-                    return String::new();
-                }
                 let json = request.value(true);
-                let packed = json.and_then(|json| self.packer.pack(REQUEST, &json, at));
+                let packed = json.and_then(|json| self.0.pack(REQUEST, &json, at));
                 let packed = packed.or_else(|| {
                     let text = request.value(false)?;
-                    self.packer.pack(REQUEST, &text, at)
+                    self.0.pack(REQUEST, &text, at)
                 });
                 packed.unwrap_or_default()
             }
         }
     }
+}
+
+/// Returns an event as a line that leans on nothing.
+fn written_out(mut record: Value, body: Option<String>) -> String {
+    if let Some(body) = body {
+        record["data"]["body"] = Value::String(body);
+    }
+    record.to_string() + "\n"
 }
 
 impl RequestEntry {

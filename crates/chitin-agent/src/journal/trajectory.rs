@@ -162,7 +162,7 @@ impl Trajectory {
             }
             let body = BodyMark::put(&mut record, &text);
             trouble = trouble.or(self.entry(Entry::Event {
-                kind: event::REQUEST,
+                kind: event::REQUEST.into(),
                 record,
                 body,
             }));
@@ -266,6 +266,13 @@ impl Trajectory {
         trouble.or(self.event(event::ENDED, at, end, run, around))
     }
 
+    /// Lets others write the file. It is opened again by the next entry.
+    pub(super) fn close(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.close();
+        }
+    }
+
     /// Writes what was held back.
     pub(super) fn release(&mut self) -> Option<String> {
         let trouble = self.log.as_mut().and_then(RecordingLog::release);
@@ -286,7 +293,11 @@ impl Trajectory {
     ) -> Option<String> {
         let (record, _) = self.record(kind, at, data, run, around);
         let body = None;
-        self.entry(Entry::Event { kind, record, body })
+        self.entry(Entry::Event {
+            kind: kind.into(),
+            record,
+            body,
+        })
     }
 
     fn entry(&mut self, entry: Entry) -> Option<String> {
@@ -341,7 +352,7 @@ impl BodyMark {
     const FIELD: &str = "sameAsRequest";
 
     /// Puts it into an event, and returns what stood there. Nothing is put where another text stands.
-    fn put(record: &mut Value, request: &str) -> Option<String> {
+    pub(super) fn put(record: &mut Value, request: &str) -> Option<String> {
         let data = record.get_mut("data")?.as_object_mut()?;
         let place = |name: &str| match data.get(name) {
             None => Some(0),

@@ -63,6 +63,7 @@ fn may_pass(refusal: &IntakeRefusal) -> bool {
         IntakeRefusal::Closing
         | IntakeRefusal::Full { .. }
         | IntakeRefusal::TooMuch
+        | IntakeRefusal::NoSpace { .. }
         | IntakeRefusal::Store(_) => true,
         IntakeRefusal::Empty
         | IntakeRefusal::TooLarge(_)

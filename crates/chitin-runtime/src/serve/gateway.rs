@@ -2,6 +2,7 @@
 
 use crate::channels::{ChannelSet, shut_out};
 use crate::error::{ErrorKind, RuntimeError};
+use crate::recordings::RecordingKeeper;
 use crate::{AgentTarget, Configuration, Host, Notes, ServeHost, SystemClock};
 use chitin_config::IssueSeverity;
 use chitin_gateway::approvals::ApprovalOptions;
@@ -10,7 +11,7 @@ use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::route::Routing;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{
-    AccessControl, AgentHost, Gateway, GatewayParts, OutagePolicy, Surfaces, tools,
+    AccessControl, AgentHost, Gateway, GatewayParts, OutagePolicy, Surfaces, WeakGateway, tools,
 };
 use chitin_guard::Root;
 use chitin_protocol::settings::ServeSettings;
@@ -24,6 +25,8 @@ use std::time::Duration;
 /// How many jobs may be open at once, when nobody says.
 const OPEN_JOBS: usize = 10_000;
 
+/// How often somebody looks how much room is left.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long a question for permission waits, in seconds, when nobody says.
 const APPROVAL_SECONDS: u64 = 600;
 /// The directory of the job log, in Chitin's home.
@@ -97,7 +100,11 @@ impl ServedGateway {
         tokio::task::spawn_blocking(move || crate::doctor::clear(&home));
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
-        let agents = Arc::new(agents.with_names_of_plugins(configuration));
+        let recordings = Arc::new(RecordingKeeper::new(state, configuration, notes));
+        let agents = agents
+            .with_names_of_plugins(configuration)
+            .with_recordings(&recordings);
+        let agents = Arc::new(agents);
         agents.let_go_in_time();
         let files = files(host, configuration, request.files)?;
         let channels = ChannelSet::open(host, configuration, state, notes)?;
@@ -119,9 +126,11 @@ impl ServedGateway {
             clock: Arc::new(SystemClock),
             zone: host.zone(),
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
+            space: Arc::clone(&recordings.space),
             outage: outage(&configuration.server),
             note: notes.sink(),
         });
+        tokio::spawn(look_in_time(gateway.downgrade(), recordings));
         let seconds = configuration.server.approval_seconds;
         let secrets = host.secrets.clone();
         gateway.ask_for_approvals(ApprovalOptions {
@@ -142,6 +151,16 @@ impl ServedGateway {
             resumed,
             heartbeats,
         })
+    }
+}
+
+/// Looks at the disk and at recordings, so that what stopped is told, and begins again, without anybody's message.
+async fn look_in_time(gateway: WeakGateway, recordings: Arc<RecordingKeeper>) {
+    while let Some(gateway) = gateway.get() {
+        gateway.space();
+        drop(gateway);
+        recordings.sweep_in_time();
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 

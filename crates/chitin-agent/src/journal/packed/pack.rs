@@ -1,9 +1,7 @@
 //! Writes values as differences.
 
 use super::unpack::Unpacker;
-use super::{
-    MAX_DEPTH, MAX_DIFFERENCE_DEPTH, MIN_CUT, MIN_STRING, REQUEST, chunks, marker, sum,
-};
+use super::{MAX_DEPTH, MAX_DIFFERENCE_DEPTH, MIN_CUT, MIN_STRING, REQUEST, chunks, marker, sum};
 use crate::journal::compat::event;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -177,8 +175,8 @@ impl Strings {
         if text.len() < MIN_STRING {
             return json!(text);
         }
-        // A string that is cut is known after its parts.
-        if text.len() >= MIN_CUT {
+        // A string of several parts is known after them; one that is its own only part is written as it is.
+        if text.len() >= MIN_CUT && chunks::of(text).nth(1).is_some() {
             if let Some(number) = self.known.get(&digest(text)) {
                 return marked(json!(number));
             }

@@ -116,7 +116,12 @@ fn what_asks_for_too_much_is_refused() {
 }
 
 fn values() -> impl Strategy<Value = Value> {
-    let text = prop_oneof!["[a-c~]{0,3}", "[a-b\n]{20,40}", "([a-b]{30,90}\n){12,40}"];
+    let text = prop_oneof![
+        "[a-c~]{0,3}",
+        "[a-b\n]{20,40}",
+        "[a-b]{1020,1030}",
+        "([a-b]{30,90}\n){12,40}"
+    ];
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -127,9 +132,8 @@ fn values() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(4, 40, 6, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            prop::collection::vec(("[a-c~]", inner), 0..4).prop_map(|fields| {
-                Value::Object(fields.into_iter().collect())
-            }),
+            prop::collection::vec(("[a-c~]", inner), 0..4)
+                .prop_map(|fields| { Value::Object(fields.into_iter().collect()) }),
         ]
     })
 }

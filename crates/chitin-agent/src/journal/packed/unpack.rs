@@ -50,6 +50,8 @@ pub(in crate::journal) struct Unpacker {
     next_string: u32,
     /// How much was made of this segment.
     made: usize,
+    /// Strings that the last line put together of others.
+    joined: Vec<u32>,
     /// How long the segment was after its first request.
     pub(super) base: Option<u64>,
     bytes: u64,
@@ -122,6 +124,7 @@ impl Unpacker {
         }
         self.next_line = self.next_line.max(line.line.saturating_add(1));
         self.next_string = line.string;
+        self.joined.clear();
         self.bytes += length as u64;
         let before = match line.base {
             Some(base) => match self.kinds.remove(&line.kind) {
@@ -149,6 +152,12 @@ impl Unpacker {
         self.kinds.get(kind).map(|(line, value)| (*line, value))
     }
 
+    /// Returns the strings that the last line put together of others, with their numbers.
+    pub(in crate::journal) fn joined(&self) -> impl Iterator<Item = (u32, &str)> {
+        let numbers = self.joined.iter();
+        numbers.filter_map(|number| Some((*number, self.strings.get(number)?.as_ref())))
+    }
+
     pub(super) fn into_state(self) -> State {
         (self.kinds, self.strings, self.next_line)
     }
@@ -172,7 +181,9 @@ impl Unpacker {
     }
 
     fn known(&self, number: &Value) -> Result<Arc<str>, Loss> {
-        let number = number.as_u64().and_then(|number| u32::try_from(number).ok());
+        let number = number
+            .as_u64()
+            .and_then(|number| u32::try_from(number).ok());
         number
             .and_then(|number| self.strings.get(&number).cloned())
             .ok_or(Loss)
@@ -253,6 +264,7 @@ impl Unpacker {
             }
         }
         self.make(text.len())?;
+        self.joined.push(self.next_string);
         self.define(&text)?;
         Ok(text)
     }

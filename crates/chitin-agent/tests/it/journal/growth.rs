@@ -41,7 +41,10 @@ fn session(scene: &Scene, turns: usize) -> (Vec<String>, usize) {
         }
         let plan = Plan {
             run_id: format!("run-{turn}"),
-            system: format!("Be brief.\n\n{}\nIt is turn {turn}.", words(999_999).repeat(8)),
+            system: format!(
+                "Be brief.\n\n{}\nIt is turn {turn}.",
+                words(999_999).repeat(8)
+            ),
             prompt: words(2 * turn),
             history: history.clone(),
             tool_output: words(1_000_000 + turn),
@@ -218,13 +221,17 @@ fn a_secret_that_becomes_known_is_taken_out_and_the_rest_stays() {
     session(&scene, 40);
     let path = scene.trajectory();
     let before = std::fs::read(&path).unwrap();
-    let secret = words(41);
-    let secret = secret.split(' ').nth(3).unwrap();
-    let clean = JournalRedactor::new(|text: &str| text.replace(secret, "[redacted]").into());
+    let said = words(41);
+    let secret = said.split(' ').nth(3).unwrap();
+    let known = secret.to_owned();
+    let clean = JournalRedactor::new(move |text: &str| text.replace(&known, "[redacted]").into());
     let found = events(&path);
     let (after, lines) = journal::cleaned(&before, &clean).unwrap();
     assert!(lines > 0);
-    std::fs::File::create(&path).unwrap().write_all(&after).unwrap();
+    std::fs::File::create(&path)
+        .unwrap()
+        .write_all(&after)
+        .unwrap();
     assert!(!String::from_utf8(after).unwrap().contains(secret));
     let mut expected = found;
     for event in &mut expected {

@@ -182,22 +182,24 @@ fn an_event_that_is_too_long_loses_its_data_or_only_what_is_long_in_it() {
 }
 
 #[test]
-fn a_request_after_one_that_was_too_long_does_not_lean_on_it() {
+fn a_request_that_is_too_long_for_an_event_is_recorded_all_the_same() {
     let scene = Scene::new(TraceRules::CANONICAL);
     let mut journal = scene.journal(&[]);
     let long = Plan {
         history: long_history(),
         ..Plan::default()
     };
-    scene.turn(&mut journal, &long);
+    let bodies = scene.turn(&mut journal, &long);
     let recorded = journal::read(&scene.trajectory()).unwrap();
     let requests: Vec<_> = recorded.requests().collect();
     assert_eq!(requests.len(), 2);
-    assert!(
-        requests
-            .iter()
-            .all(|one| one.body.is_none() && !one.digest.is_empty())
-    );
+    for (request, body) in requests.iter().zip(&bodies) {
+        assert!(request.is_exact());
+        assert_eq!(request.body.as_ref(), Some(body));
+    }
+    let turn = recorded.runs().next().unwrap();
+    let event = turn.run().event("model.request").unwrap();
+    assert_eq!(event.data()["body"]["truncated"], true);
 }
 
 #[test]

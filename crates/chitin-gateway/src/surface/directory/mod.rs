@@ -123,6 +123,7 @@ impl DirectorySurface {
                             IntakeRefusal::Closing
                             | IntakeRefusal::Full { .. }
                             | IntakeRefusal::TooMuch
+                            | IntakeRefusal::NoSpace { .. }
                             | IntakeRefusal::QueueFull { .. }
                             | IntakeRefusal::Store(_),
                         ) => {

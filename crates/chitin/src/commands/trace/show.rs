@@ -19,6 +19,14 @@ const WORDS: usize = 72;
 pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let summary = traces::find(&args.session, host, &printer.notes())?;
     let file = traces::read(&summary, &printer.notes())?;
+    if let Some(name) = &args.file {
+        let turn = args.turn.and_then(|turn| usize::try_from(turn).ok());
+        let bytes = traces::injected_file(host, &summary, &file, name, turn)?;
+        return printer.result(&InjectedText {
+            name: name.clone(),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        });
+    }
     match args.request {
         Some(number) => printer.result(&request(number, &summary, &file, host, printer)?),
         None => printer.result(&Events { summary, file }),
@@ -164,6 +172,19 @@ fn describe(event: &TraceEvent) -> String {
         "trace.artifacts" => count(length(&data["toolMetas"]), "tool call"),
         "session.ended" => text("status"),
         _ => String::new(),
+    }
+}
+
+/// A workspace file as a turn read it.
+#[derive(Debug, Serialize)]
+struct InjectedText {
+    name: String,
+    text: String,
+}
+
+impl Render for InjectedText {
+    fn text(&self, out: &mut dyn fmt::Write, _: Paint) -> fmt::Result {
+        out.write_str(&self.text)
     }
 }
 
