@@ -78,7 +78,7 @@ fn packed(recipe: &mut Recipe<'_>, left: u8) -> Value {
         return json!(recipe.byte());
     }
     let text = "a text that is long enough to have a number of its own";
-    match recipe.byte() % 14 {
+    match recipe.byte() % 15 {
         0 => json!({"~": null}),
         1 => json!({"~": recipe.byte()}),
         2 => json!({"~": [text, recipe.byte(), recipe.byte(), "b"]}),
@@ -89,12 +89,15 @@ fn packed(recipe: &mut Recipe<'_>, left: u8) -> Value {
             let run = json!({"~": {"r": [recipe.byte() % 4, recipe.byte() % 4]}});
             json!({"~": {"l": [run, packed(recipe, left - 1), packed(recipe, left - 1), run]}})
         }
-        7 => json!({"~": {"l": [{"~": {"r": [0, 2]}}, text]}}),
-        8 => json!({"~": {"o": {"~": packed(recipe, left - 1)}}}),
-        9 => json!(text),
-        10 => json!([packed(recipe, left - 1), packed(recipe, left - 1), text]),
-        11 => json!({"data": packed(recipe, left - 1), "type": "x"}),
-        12 => json!({"~": any(recipe)}),
+        7 => {
+            json!([{"~": {"e": recipe.byte()}}, {"~": [[recipe.byte() % 4, recipe.byte() % 4], text]}])
+        }
+        8 => json!({"~": {"l": [{"~": {"r": [0, 2]}}, text]}}),
+        9 => json!({"~": {"o": {"~": packed(recipe, left - 1)}}}),
+        10 => json!(text),
+        11 => json!([packed(recipe, left - 1), packed(recipe, left - 1), text]),
+        12 => json!({"data": packed(recipe, left - 1), "type": "x"}),
+        13 => json!({"~": any(recipe)}),
         _ => any(recipe),
     }
 }

@@ -23,9 +23,11 @@ pub fn cleaned(bytes: &[u8], redactor: &JournalRedactor) -> Option<(Vec<u8>, usi
     let mut unpacker = Unpacker::default();
     let mut packer = LinePacker::default();
     let mut clean = String::with_capacity(bytes.len());
+    // The body of the last request as it is written now.
+    let mut body = String::new();
     for line in lines(bytes) {
         let entry = match packed(line, &mut unpacker) {
-            Content::Value(kind, value) => entry(&kind, value, &unpacker, redactor),
+            Content::Value(kind, value) => entry(&kind, value, &unpacker, &mut body, redactor),
             Content::Lost => None,
             Content::Other => {
                 let text = String::from_utf8_lossy(line);
@@ -74,23 +76,25 @@ fn entry(
     kind: &str,
     value: Value,
     unpacker: &Unpacker,
+    body: &mut String,
     redactor: &JournalRedactor,
 ) -> Option<Entry> {
     let word = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
     if kind == REQUEST {
-        let body = body_of(&value)?;
-        let text = match serde_json::from_str::<Value>(&body) {
-            Ok(before) => {
-                let mut after = before.clone();
+        let before = body_of(&value)?;
+        let text = match serde_json::from_str::<Value>(&before) {
+            Ok(parsed) => {
+                let mut after = parsed.clone();
                 redactor.value(&mut after);
-                if after == before {
-                    body.into_owned()
+                if after == parsed {
+                    before.into_owned()
                 } else {
                     after.to_string()
                 }
             }
-            Err(_) => redactor.text(&body).into_owned(),
+            Err(_) => redactor.text(&before).into_owned(),
         };
+        body.clone_from(&text);
         return Some(Entry::Request(RequestEntry {
             run_id: word("runId"),
             call: u32::try_from(value["call"].as_u64()?).ok()?,
@@ -103,12 +107,8 @@ fn entry(
     }
     let mut record = with_body(value, unpacker.last(REQUEST).map(|(_, request)| request))?;
     redactor.value(&mut record);
-    let request = unpacker.last(REQUEST).and_then(|(_, request)| {
-        let body = body_of(request)?;
-        Some(body.into_owned())
-    });
     // Where the request changed, the two no longer have the text in common, and the event keeps its own.
-    let body = request.and_then(|request| BodyMark::put(&mut record, &request));
+    let body = BodyMark::put(&mut record, body);
     Some(Entry::Event {
         kind: kind.to_owned().into(),
         record,

@@ -1,11 +1,13 @@
 //! Cuts long texts into parts at places that depend on their content alone, so that an edit changes the parts around it only.
 
 /// No part ends before this length, unless the text does.
-const SHORTEST: usize = 256;
+const SHORTEST: usize = 96;
 /// No part is longer.
-const LONGEST: usize = 4096;
-/// A line ends a part if its hash has these bits clear: one in four.
-const MASK: u32 = 3;
+const LONGEST: usize = 2048;
+/// A line ends a part if its hash has this bit clear: one in two.
+const MASK: u32 = 1;
+/// A line of this length ends a part.
+const LONG_LINE: usize = 512;
 
 /// Returns the parts of a text, in order: together they are the text.
 pub(super) fn of(text: &str) -> impl Iterator<Item = &str> {
@@ -32,7 +34,8 @@ fn end(text: &str) -> usize {
             };
         }
         end += line.len();
-        if end >= SHORTEST && hash(line.as_bytes()) & MASK == 0 {
+        let is_end = line.len() >= LONG_LINE || hash(line.as_bytes()) & MASK == 0;
+        if end >= SHORTEST && is_end {
             return end;
         }
     }

@@ -14,7 +14,9 @@
 //! - `sum` is the beginning of the BLAKE3 of all bytes of the line before it.
 //!
 //! Every string of at least [`MIN_STRING`] bytes is written once in a segment; its number stands for it from then on. Longer ones are
-//! cut where their content says so, so that two texts of which one holds most of the other share what they have in common.
+//! cut where their content says so, so that two texts of which one holds most of the other share what they have in common. Objects that are
+//! elements of an array, such as messages, have numbers too: events of several types hold the same ones. An element gets its number before
+//! what is in it, a string that is cut after its parts.
 
 mod chunks;
 mod pack;
@@ -44,10 +46,11 @@ const SUM_DIGITS: usize = 16;
 /// |---|---|
 /// | `null` | what was there before |
 /// | a number | the string of this number |
-/// | an array of strings and numbers | a string of these parts |
+/// | an array of strings, numbers and `[number, count]` | a string of these parts, of which some have numbers that follow each other |
 /// | `{"p": {…}}` | the object that was there, with these fields changed |
 /// | `{"k": {…}}` | an object of these fields, of which some may be what they were |
 /// | `{"l": […]}` | an array; `{"~": {"r": [from, count]}}` in it stands for elements of the array that was there, in their order |
+/// | `{"e": number}` | the element of an array that has this number |
 /// | `{"o": {…}}` | the object itself, which happens to have this one field |
 mod marker {
     pub(super) const FIELD: &str = "~";
@@ -55,6 +58,7 @@ mod marker {
     pub(super) const KEYS: &str = "k";
     pub(super) const LIST: &str = "l";
     pub(super) const RUN: &str = "r";
+    pub(super) const ELEMENT: &str = "e";
     pub(super) const OBJECT: &str = "o";
 }
 

@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 /// How much is added to a base of no length before a segment ends.
 const FREE_BYTES: u64 = 128 * 1024;
 /// How many times the length of its base is added before a segment ends.
-const BASE_TIMES: u64 = 4;
+const BASE_TIMES: u64 = 6;
 
 /// Writes lines of a segment, and begins new ones.
 #[derive(Debug, Default)]
@@ -28,29 +28,64 @@ pub(in crate::journal) struct Packer {
     base: Option<u64>,
 }
 
-/// The strings that a segment defined.
+/// The strings and elements that a segment defined.
 #[derive(Debug, Default)]
 struct Strings {
     known: HashMap<[u8; 16], u32>,
+    elements: HashMap<[u8; 16], u32>,
     next: u32,
+}
+
+/// Where a value stands.
+#[derive(Debug, Clone, Copy)]
+struct Position {
+    /// How many objects were written as differences above it.
+    depth: usize,
+    /// Whether it is part of an element that has a number.
+    in_element: bool,
+}
+
+impl Position {
+    const TOP: Self = Self {
+        depth: 0,
+        in_element: false,
+    };
+
+    const fn below(self) -> Self {
+        Self {
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+
+    const fn in_element(self) -> Self {
+        Self {
+            in_element: true,
+            ..self
+        }
+    }
 }
 
 impl Packer {
     /// Goes on where a file ends.
     pub(in crate::journal) fn resume(segment: u64, bytes: u64, unpacker: Unpacker) -> Self {
         let base = unpacker.base;
-        let (kinds, strings, next_line) = unpacker.into_state();
-        let mut known = HashMap::with_capacity(strings.len());
-        let mut next = 0;
-        for (number, text) in strings {
-            known.insert(digest(&text), number);
-            next = next.max(number.saturating_add(1));
-        }
+        let state = unpacker.into_state();
+        let numbers = state.strings.keys().chain(state.elements.keys());
+        let next = numbers.max().map_or(0, |last| last.saturating_add(1));
+        let known = state.strings.iter();
+        let elements = state.elements.iter();
         Self {
             segment,
-            kinds,
-            strings: Strings { known, next },
-            next_line,
+            strings: Strings {
+                known: known.map(|(at, text)| (digest(text), *at)).collect(),
+                elements: elements
+                    .map(|(at, value)| (digest(&value.to_string()), *at))
+                    .collect(),
+                next,
+            },
+            kinds: state.kinds,
+            next_line: state.next_line,
             bytes,
             base,
         }
@@ -77,7 +112,9 @@ impl Packer {
         let first = self.strings.next;
         let before = self.kinds.get(kind);
         let base = before.map(|(line, _)| *line);
-        let packed = self.strings.value(value, before.map(|(_, value)| value), 0);
+        let packed = self
+            .strings
+            .value(value, before.map(|(_, value)| value), Position::TOP);
         let head = json!([self.segment, self.next_line, first, base, kind]);
         let mut line = format!("{{\"p1\":{head},\"e\":{packed}");
         let sum = sum(line.as_bytes());
@@ -140,26 +177,24 @@ impl Strings {
         Some(number)
     }
 
-    fn value(&mut self, value: &Value, before: Option<&Value>, depth: usize) -> Value {
+    fn value(&mut self, value: &Value, before: Option<&Value>, at: Position) -> Value {
         if before.is_some_and(|before| is_same(before, value)) {
             return marked(Value::Null);
         }
-        let before = before.filter(|_| depth < MAX_DIFFERENCE_DEPTH);
+        let before = before.filter(|_| at.depth < MAX_DIFFERENCE_DEPTH);
         match (value, before) {
             (Value::String(text), _) => self.string(text),
-            (Value::Array(items), Some(Value::Array(before))) => self.list(items, before),
-            (Value::Object(fields), Some(Value::Object(before))) => {
-                self.fields(fields, before, depth)
-            }
+            (Value::Array(items), Some(Value::Array(before))) => self.list(items, before, at),
+            (Value::Object(fields), Some(Value::Object(before))) => self.fields(fields, before, at),
             (Value::Array(items), _) => {
-                let items = items.iter().map(|item| self.value(item, None, depth));
+                let items = items.iter().map(|item| self.item(item, at));
                 Value::Array(items.collect())
             }
             (Value::Object(fields), _) => {
                 let is_marker = fields.len() == 1 && fields.contains_key(marker::FIELD);
                 let fields = fields
                     .iter()
-                    .map(|(name, field)| (name.clone(), self.value(field, None, depth)));
+                    .map(|(name, field)| (name.clone(), self.value(field, None, at)));
                 let fields = Value::Object(fields.collect());
                 if is_marker {
                     marked_as(marker::OBJECT, fields)
@@ -171,6 +206,20 @@ impl Strings {
         }
     }
 
+    /// Writes an element of an array.
+    fn item(&mut self, item: &Value, at: Position) -> Value {
+        if at.in_element || !item.is_object() {
+            return self.value(item, None, at);
+        }
+        let digest = digest(&item.to_string());
+        if let Some(number) = self.elements.get(&digest) {
+            return marked_as(marker::ELEMENT, json!(number));
+        }
+        self.elements.insert(digest, self.next);
+        self.next = self.next.saturating_add(1);
+        self.value(item, None, at.in_element())
+    }
+
     fn string(&mut self, text: &str) -> Value {
         if text.len() < MIN_STRING {
             return json!(text);
@@ -180,14 +229,25 @@ impl Strings {
             if let Some(number) = self.known.get(&digest(text)) {
                 return marked(json!(number));
             }
-            let mut parts = Vec::new();
+            let mut parts: Vec<Value> = Vec::new();
+            let mut run: Option<(u32, u32)> = None;
             for part in chunks::of(text) {
                 let known = Some(part).filter(|part| part.len() >= MIN_STRING);
-                parts.push(match known.and_then(|part| self.number(part)) {
-                    Some(number) => json!(number),
-                    None => json!(part),
-                });
+                let number = known.and_then(|part| self.number(part));
+                run = match (run, number) {
+                    (Some((from, count)), Some(number)) if from + count == number => {
+                        Some((from, count + 1))
+                    }
+                    (run, number) => {
+                        parts.extend(run.map(written));
+                        number.map(|number| (number, 1))
+                    }
+                };
+                if number.is_none() {
+                    parts.push(json!(part));
+                }
             }
+            parts.extend(run.map(written));
             self.number(text);
             return marked(Value::Array(parts));
         }
@@ -201,7 +261,7 @@ impl Strings {
         &mut self,
         fields: &Map<String, Value>,
         before: &Map<String, Value>,
-        depth: usize,
+        at: Position,
     ) -> Value {
         let has_same_names = fields.keys().eq(before.keys());
         let mut changed = Map::new();
@@ -209,7 +269,7 @@ impl Strings {
             let old = before.get(name);
             let is_kept = has_same_names && old.is_some_and(|old| is_same(old, field));
             if !is_kept {
-                changed.insert(name.clone(), self.value(field, old, depth + 1));
+                changed.insert(name.clone(), self.value(field, old, at.below()));
             }
         }
         let what = if has_same_names {
@@ -221,7 +281,7 @@ impl Strings {
     }
 
     /// Writes the elements that were there before as runs. Runs keep their order: none is there twice.
-    fn list(&mut self, items: &[Value], before: &[Value]) -> Value {
+    fn list(&mut self, items: &[Value], before: &[Value], at: Position) -> Value {
         let same = |(one, other): &(&Value, &Value)| is_same(one, other);
         let prefix = items.iter().zip(before).take_while(same).count();
         let (rest, old) = (&items[prefix..], &before[prefix..]);
@@ -246,12 +306,12 @@ impl Strings {
                 None => None,
             };
             match place {
-                Some(at) => {
-                    runs.add(prefix + at, 1);
-                    free = at + 1;
+                Some(place) => {
+                    runs.add(prefix + place, 1);
+                    free = place + 1;
                 }
                 None => {
-                    let item = self.value(item, None, 0);
+                    let item = self.item(item, at);
                     runs.items.push(item);
                 }
             }
@@ -263,6 +323,15 @@ impl Strings {
         } else {
             Value::Array(runs.items)
         }
+    }
+}
+
+/// Writes the numbers of parts that follow each other.
+fn written((from, count): (u32, u32)) -> Value {
+    if count == 1 {
+        json!(from)
+    } else {
+        json!([from, count])
     }
 }
 

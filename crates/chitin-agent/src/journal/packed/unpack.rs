@@ -46,6 +46,7 @@ pub(in crate::journal) struct Unpacker {
     /// The last value of each kind, and the line that has it.
     kinds: HashMap<String, (u32, Value)>,
     strings: HashMap<u32, Arc<str>>,
+    elements: HashMap<u32, Arc<Value>>,
     next_line: u32,
     next_string: u32,
     /// How much was made of this segment.
@@ -57,7 +58,13 @@ pub(in crate::journal) struct Unpacker {
     bytes: u64,
 }
 
-type State = (HashMap<String, (u32, Value)>, HashMap<u32, Arc<str>>, u32);
+/// What is known at the end of a segment.
+pub(super) struct State {
+    pub(super) kinds: HashMap<String, (u32, Value)>,
+    pub(super) strings: HashMap<u32, Arc<str>>,
+    pub(super) elements: HashMap<u32, Arc<Value>>,
+    pub(super) next_line: u32,
+}
 
 impl PackedLine {
     /// Tells whether a line says that it is one.
@@ -133,7 +140,7 @@ impl Unpacker {
             },
             None => None,
         };
-        let value = self.value(line.value, before)?;
+        let value = self.value(line.value, before, false)?;
         if self.kinds.len() >= MOST_KINDS && !self.kinds.contains_key(&line.kind) {
             return Err(Loss);
         }
@@ -159,7 +166,12 @@ impl Unpacker {
     }
 
     pub(super) fn into_state(self) -> State {
-        (self.kinds, self.strings, self.next_line)
+        State {
+            kinds: self.kinds,
+            strings: self.strings,
+            elements: self.elements,
+            next_line: self.next_line,
+        }
     }
 
     fn make(&mut self, bytes: usize) -> Result<(), Loss> {
@@ -189,7 +201,12 @@ impl Unpacker {
             .ok_or(Loss)
     }
 
-    fn value(&mut self, value: Value, before: Option<Value>) -> Result<Value, Loss> {
+    fn value(
+        &mut self,
+        value: Value,
+        before: Option<Value>,
+        in_element: bool,
+    ) -> Result<Value, Loss> {
         self.make(VALUE_BYTES)?;
         match value {
             Value::String(text) => {
@@ -198,24 +215,57 @@ impl Unpacker {
                 Ok(Value::String(text))
             }
             Value::Array(items) => {
-                let items = items.into_iter().map(|item| self.value(item, None));
+                let items = items.into_iter().map(|item| self.item(item, in_element));
                 Ok(Value::Array(items.collect::<Result<_, _>>()?))
             }
             Value::Object(fields) if fields.len() == 1 && fields.contains_key(marker::FIELD) => {
                 let what = fields.into_iter().next().map(|(_, what)| what);
-                self.marked(what.ok_or(Loss)?, before)
+                self.marked(what.ok_or(Loss)?, before, in_element)
             }
             Value::Object(fields) => {
                 let fields = fields
                     .into_iter()
-                    .map(|(name, field)| Ok((name, self.value(field, None)?)));
+                    .map(|(name, field)| Ok((name, self.value(field, None, in_element)?)));
                 Ok(Value::Object(fields.collect::<Result<_, _>>()?))
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value),
         }
     }
 
-    fn marked(&mut self, what: Value, before: Option<Value>) -> Result<Value, Loss> {
+    /// Makes an element of an array.
+    fn item(&mut self, item: Value, in_element: bool) -> Result<Value, Loss> {
+        let Value::Object(fields) = &item else {
+            return self.value(item, None, in_element);
+        };
+        let mark = fields.get(marker::FIELD).filter(|_| fields.len() == 1);
+        if let Some(number) = mark.and_then(|mark| mark.get(marker::ELEMENT)) {
+            let number = number
+                .as_u64()
+                .and_then(|number| u32::try_from(number).ok());
+            let known = number.and_then(|number| self.elements.get(&number).cloned());
+            let known = known.ok_or(Loss)?;
+            self.make(size(&known))?;
+            return Ok(known.as_ref().clone());
+        }
+        // What stands for a string or for something else is no object.
+        let is_object = mark.is_none_or(|mark| mark.get(marker::OBJECT).is_some());
+        if in_element || !is_object {
+            return self.value(item, None, in_element);
+        }
+        let number = self.next_string;
+        self.next_string = number.checked_add(1).ok_or(Loss)?;
+        let value = self.value(item, None, true)?;
+        self.make(size(&value))?;
+        self.elements.insert(number, Arc::new(value.clone()));
+        Ok(value)
+    }
+
+    fn marked(
+        &mut self,
+        what: Value,
+        before: Option<Value>,
+        in_element: bool,
+    ) -> Result<Value, Loss> {
         match what {
             Value::Null => before.ok_or(Loss),
             Value::Number(_) => {
@@ -228,18 +278,18 @@ impl Unpacker {
                 let (name, value) = fields.into_iter().next().ok_or(Loss)?;
                 match (name.as_str(), value, before) {
                     (marker::PATCH, Value::Object(changed), Some(Value::Object(fields))) => {
-                        self.patched(changed, fields)
+                        self.patched(changed, fields, in_element)
                     }
                     (marker::KEYS, Value::Object(fields), Some(Value::Object(before))) => {
-                        self.fields(fields, before)
+                        self.fields(fields, before, in_element)
                     }
                     (marker::LIST, Value::Array(items), Some(Value::Array(before))) => {
-                        self.list(items, before)
+                        self.list(items, before, in_element)
                     }
                     (marker::OBJECT, Value::Object(fields), _) => {
                         let fields = fields
                             .into_iter()
-                            .map(|(name, field)| Ok((name, self.value(field, None)?)));
+                            .map(|(name, field)| Ok((name, self.value(field, None, in_element)?)));
                         Ok(Value::Object(fields.collect::<Result<_, _>>()?))
                     }
                     _ => Err(Loss),
@@ -257,6 +307,19 @@ impl Unpacker {
                     self.define(&part)?;
                     text.push_str(&part);
                 }
+                Value::Array(run) => {
+                    let [from, count] = run.as_slice() else {
+                        return Err(Loss);
+                    };
+                    let from = from.as_u64().ok_or(Loss)?;
+                    for at in 0..count.as_u64().ok_or(Loss)? {
+                        let number = from.checked_add(at).ok_or(Loss)?;
+                        text.push_str(&self.known(&number.into())?);
+                        if text.len() > MOST_STRING {
+                            return Err(Loss);
+                        }
+                    }
+                }
                 number => text.push_str(&self.known(&number)?),
             }
             if text.len() > MOST_STRING {
@@ -273,11 +336,12 @@ impl Unpacker {
         &mut self,
         changed: Map<String, Value>,
         mut fields: Map<String, Value>,
+        in_element: bool,
     ) -> Result<Value, Loss> {
         for (name, field) in changed {
             let place = fields.get_mut(&name).ok_or(Loss)?;
             let before = place.take();
-            *place = self.value(field, Some(before))?;
+            *place = self.value(field, Some(before), in_element)?;
         }
         Ok(Value::Object(fields))
     }
@@ -286,18 +350,24 @@ impl Unpacker {
         &mut self,
         fields: Map<String, Value>,
         mut before: Map<String, Value>,
+        in_element: bool,
     ) -> Result<Value, Loss> {
         let mut made = Map::with_capacity(fields.len());
         for (name, field) in fields {
             let old = before.swap_remove(&name);
-            let value = self.value(field, old)?;
+            let value = self.value(field, old, in_element)?;
             made.insert(name, value);
         }
         Ok(Value::Object(made))
     }
 
     /// Elements are taken over in their order and none twice, so that a list is never longer than what was written of it.
-    fn list(&mut self, items: Vec<Value>, mut before: Vec<Value>) -> Result<Value, Loss> {
+    fn list(
+        &mut self,
+        items: Vec<Value>,
+        mut before: Vec<Value>,
+        in_element: bool,
+    ) -> Result<Value, Loss> {
         let mut items = items.into_iter().peekable();
         // The usual list is the one before it with something more, and is not moved.
         let first = items.peek().and_then(run);
@@ -316,7 +386,7 @@ impl Unpacker {
         let mut rest = rest.into_iter();
         for item in items {
             let Some((from, count)) = run(&item) else {
-                list.push(self.value(item, None)?);
+                list.push(self.item(item, in_element)?);
                 continue;
             };
             let skipped = from.checked_sub(at).ok_or(Loss)?;
@@ -328,6 +398,20 @@ impl Unpacker {
         }
         Ok(Value::Array(list))
     }
+}
+
+/// About what a value takes.
+fn size(value: &Value) -> usize {
+    VALUE_BYTES
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(size).sum(),
+            Value::Object(fields) => fields
+                .iter()
+                .map(|(name, field)| name.len() + size(field))
+                .sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
 }
 
 /// Reads which elements an item of a list stands for, if it stands for some.
