@@ -3,6 +3,8 @@
 use crate::recipe::Recipe;
 use crate::records::any;
 use crate::trace;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use serde_json::{Value, json};
 
 /// What choices are made of: each byte is one.
@@ -16,20 +18,16 @@ const KINDS: [&str; 5] = [
     "session.ended",
 ];
 
-/// Makes lines of choices, and reads them as a recording.
+/// Makes entries of choices, in blocks, and reads them as a recording.
 pub fn run(data: &[u8]) {
     let mut recipe = Recipe::new(data);
-    let mut content = Vec::new();
-    let mut segment = 0;
-    for line in 0_u32..60 {
+    let (mut content, mut text) = (Vec::new(), String::new());
+    let (mut segment, mut block, mut line) = (0, 0_u32, 0_u32);
+    for _ in 0..60 {
         if recipe.is_done() {
             break;
         }
         let number = match recipe.byte() % 8 {
-            0 => {
-                segment = content.len();
-                0
-            }
             1 => u32::from(recipe.byte()),
             _ => line,
         };
@@ -40,13 +38,35 @@ pub fn run(data: &[u8]) {
             _ => event(&mut recipe, kind),
         };
         let first = u32::from(recipe.byte());
-        let head = json!([segment, number, first, base, kind]);
-        content.extend_from_slice(sealed(&format!("{{\"p1\":{head},\"e\":{value}")).as_bytes());
+        text.push_str(&json!([number, first, base, kind, value]).to_string());
+        text.push('\n');
+        line += 1;
+        if recipe.byte().is_multiple_of(2) {
+            content.extend_from_slice(sealed(segment, block, &text).as_bytes());
+            text.clear();
+            block += 1;
+        }
+        if recipe.byte() > 240 {
+            (segment, block, line) = (content.len(), 0, 0);
+        }
     }
+    content.extend_from_slice(sealed(segment, block, &text).as_bytes());
     trace::check(&content);
 }
 
-fn sealed(line: &str) -> String {
+/// Writes a block that is not compressed: what reads it does not care.
+fn sealed(segment: usize, number: u32, text: &str) -> String {
+    let mut stored = Vec::new();
+    let mut parts = text.as_bytes().chunks(usize::from(u16::MAX)).peekable();
+    while let Some(part) = parts.next() {
+        let length = u16::try_from(part.len()).unwrap_or(u16::MAX);
+        stored.push(u8::from(parts.peek().is_none()));
+        stored.extend_from_slice(&length.to_le_bytes());
+        stored.extend_from_slice(&(!length).to_le_bytes());
+        stored.extend_from_slice(part);
+    }
+    let body = STANDARD_NO_PAD.encode(stored);
+    let line = format!("{{\"p1\":[{segment},{number}],\"z\":\"{body}\"");
     let sum = blake3::hash(line.as_bytes()).to_hex();
     format!("{line},\"sum\":\"{}\"}}\n", &sum[..16])
 }

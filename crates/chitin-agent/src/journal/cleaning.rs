@@ -1,22 +1,22 @@
-//! Takes secrets out of recordings that were written before they were known. Lines lean on each other, so that a file is written anew.
+//! Takes secrets out of recordings that were written before they were known. Entries lean on each other, so that a file is written anew.
 
-use super::packed::{PackedLine, REQUEST, Unpacker};
-use super::recording::{body_of, event_in, is_event, with_body};
+use super::packed::{Block, REQUEST, Unpacker};
+use super::recording::{body_of, entries_of, event_in, is_event, taken, with_body};
 use super::recording_log::{Entry, LinePacker, RequestEntry};
 use super::redact::JournalRedactor;
 use super::trajectory::BodyMark;
 use serde_json::Value;
 use std::collections::HashSet;
 
-/// Tells whether lines of a file lean on each other, so that none of them can be changed alone.
+/// Tells whether entries of a file lean on each other, so that none of them can be changed alone.
 pub fn is_recording(bytes: &[u8]) -> bool {
-    lines(bytes).any(PackedLine::is_one)
+    lines(bytes).any(Block::is_one)
 }
 
-/// Returns a trajectory without secrets, and how many of its lines said one for the first time; nothing if none did. What cannot be read
-/// is not kept.
+/// Returns a trajectory without secrets, and how many of its entries said one for the first time; nothing if none did. What cannot be
+/// read is not kept.
 pub fn cleaned(bytes: &[u8], redactor: &JournalRedactor) -> Option<(Vec<u8>, usize)> {
-    let found = secret_lines(bytes, redactor);
+    let found = secret_entries(bytes, redactor);
     if found == 0 {
         return None;
     }
@@ -26,56 +26,38 @@ pub fn cleaned(bytes: &[u8], redactor: &JournalRedactor) -> Option<(Vec<u8>, usi
     // The body of the last request as it is written now.
     let mut body = String::new();
     for line in lines(bytes) {
-        let entry = match packed(line, &mut unpacker) {
-            Content::Value(kind, value) => entry(&kind, value, &unpacker, &mut body, redactor),
-            Content::Lost => None,
-            Content::Other => {
-                let text = String::from_utf8_lossy(line);
-                match event_in(line) {
-                    Some(mut event) => {
-                        redactor.value(&mut event);
-                        clean.push_str(&event.to_string());
-                    }
-                    None => clean.push_str(&redactor.text(&text)),
+        if !Block::is_one(line) {
+            packer.end(&mut clean);
+            match event_in(line) {
+                Some(mut event) => {
+                    redactor.value(&mut event);
+                    clean.push_str(&event.to_string());
                 }
-                clean.push('\n');
-                None
+                None => clean.push_str(&redactor.text(&String::from_utf8_lossy(line))),
             }
-        };
-        if let Some(entry) = entry {
-            let at = clean.len() as u64;
-            clean.push_str(&packer.line(entry, at));
+            clean.push('\n');
+            continue;
         }
+        let entries = Block::read(line).and_then(|block| unpacker.open(&block).ok());
+        for entry in entries.iter().flat_map(|entries| entries_of(entries)) {
+            let Some((kind, value)) = taken(&mut unpacker, entry) else {
+                continue;
+            };
+            let (kind, value) = (kind.to_owned(), value.clone());
+            let request = unpacker.last(REQUEST).map(|(_, request)| request);
+            if let Some(entry) = clean_entry(&kind, value, request, &mut body, redactor) {
+                packer.entry(entry, 0, &mut clean);
+            }
+        }
+        packer.end(&mut clean);
     }
     Some((clean.into_bytes(), found))
 }
 
-enum Content {
-    Value(String, Value),
-    /// It cannot be read.
-    Lost,
-    /// It leans on nothing.
-    Other,
-}
-
-fn packed(line: &[u8], unpacker: &mut Unpacker) -> Content {
-    if !PackedLine::is_one(line) {
-        return Content::Other;
-    }
-    let Some(packed) = PackedLine::read(line) else {
-        return Content::Lost;
-    };
-    let kind = packed.kind().to_owned();
-    match unpacker.take(packed, line.len() + 1) {
-        Ok(value) => Content::Value(kind, value.clone()),
-        Err(_) => Content::Lost,
-    }
-}
-
-fn entry(
+fn clean_entry(
     kind: &str,
     value: Value,
-    unpacker: &Unpacker,
+    request: Option<&Value>,
     body: &mut String,
     redactor: &JournalRedactor,
 ) -> Option<Entry> {
@@ -105,7 +87,7 @@ fn entry(
     if !is_event(&value) {
         return None;
     }
-    let mut record = with_body(value, unpacker.last(REQUEST).map(|(_, request)| request))?;
+    let mut record = with_body(value, request)?;
     redactor.value(&mut record);
     // Where the request changed, the two no longer have the text in common, and the event keeps its own.
     let body = BodyMark::put(&mut record, body);
@@ -116,34 +98,49 @@ fn entry(
     })
 }
 
-/// Counts the lines that say a secret for the first time. What a string is made of is looked at whole.
-fn secret_lines(bytes: &[u8], redactor: &JournalRedactor) -> usize {
+/// Counts the entries that say a secret for the first time. What a string is made of is looked at whole.
+fn secret_entries(bytes: &[u8], redactor: &JournalRedactor) -> usize {
     let mut unpacker = Unpacker::default();
     let mut looked: HashSet<u32> = HashSet::new();
     let mut found = 0;
     for line in lines(bytes) {
-        let Ok(before) = serde_json::from_slice::<Value>(line) else {
-            let text = String::from_utf8_lossy(line);
-            found += usize::from(redactor.text(&text) != text);
+        if !Block::is_one(line) {
+            found += usize::from(has_secret(line, redactor));
+            continue;
+        }
+        let Some(block) = Block::read(line) else {
             continue;
         };
-        let mut after = before.clone();
-        redactor.value(&mut after);
-        let mut has_secret = after != before;
-        if let Some(packed) = PackedLine::read(line).filter(|_| PackedLine::is_one(line)) {
-            if packed.is_first() {
-                looked.clear();
-            }
-            let _ = unpacker.take(packed, line.len() + 1);
+        if block.is_first() {
+            looked.clear();
+        }
+        let entries = unpacker.open(&block);
+        for entry in entries.iter().flat_map(|entries| entries_of(entries)) {
+            let mut is_secret = has_secret(entry, redactor);
+            let _ = taken(&mut unpacker, entry);
             for (number, text) in unpacker.joined() {
                 if looked.insert(number) {
-                    has_secret |= redactor.text(text) != text;
+                    is_secret |= redactor.text(text) != text;
                 }
             }
+            found += usize::from(is_secret);
         }
-        found += usize::from(has_secret);
     }
     found
+}
+
+fn has_secret(line: &[u8], redactor: &JournalRedactor) -> bool {
+    match serde_json::from_slice::<Value>(line) {
+        Ok(before) => {
+            let mut after = before.clone();
+            redactor.value(&mut after);
+            after != before
+        }
+        Err(_) => {
+            let text = String::from_utf8_lossy(line);
+            redactor.text(&text) != text
+        }
+    }
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

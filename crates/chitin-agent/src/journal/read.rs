@@ -3,8 +3,8 @@
 use super::compat::{self, event};
 use super::fs;
 use super::oversize::is_left_out;
-use super::packed::{PackedLine, Unpacker};
-use super::recording::{event_in, is_event};
+use super::packed::{Block, Unpacker};
+use super::recording::{entries_of, event_in, is_event, taken};
 use super::request_text::Decoder;
 use super::turns::{RecordedTurn, RecordedTurns};
 use serde::Serialize;
@@ -230,18 +230,21 @@ pub fn summarize(path: &Path) -> Result<Option<TraceSummary>, TraceError> {
     let mut last = None;
     let mut unpacker = Unpacker::default();
     for (_, text) in lines(&bytes) {
-        if PackedLine::is_one(text) {
-            let packed = PackedLine::read(text);
-            let taken = packed.and_then(|line| unpacker.take(line, text.len() + 1).ok());
-            let Some(value) = taken.filter(|value| is_event(value)) else {
-                continue;
-            };
-            last = None;
-            if wanted.iter().any(|kind| value["type"] == *kind) {
-                sum.take(value);
-            } else {
-                // A turn that did not end still says when it was last heard of.
-                sum.heard(value);
+        if Block::is_one(text) {
+            let block = Block::read(text);
+            let entries = block.and_then(|block| unpacker.open(&block).ok());
+            for entry in entries.iter().flat_map(|entries| entries_of(entries)) {
+                let found = taken(&mut unpacker, entry).filter(|(_, value)| is_event(value));
+                let Some((kind, value)) = found else {
+                    continue;
+                };
+                last = None;
+                if wanted.contains(&kind) {
+                    sum.take(value);
+                } else {
+                    // A turn that did not end still says when it was last heard of.
+                    sum.heard(value);
+                }
             }
             continue;
         }

@@ -3,7 +3,7 @@
 //! Each event is little in the file and much in memory, so that no more than one is made at a time.
 
 use super::compat;
-use super::packed::{Loss, PackedLine, REQUEST, Unpacker};
+use super::packed::{Block, PackedEntry, REQUEST, Unpacker};
 use super::trajectory::BodyMark;
 use serde::Deserialize;
 use serde_json::Value;
@@ -30,13 +30,16 @@ struct Turn {
     events: Vec<usize>,
 }
 
-/// A line that holds an event or a request.
+/// An event or a request.
 #[derive(Debug)]
 struct Line {
-    /// Counted from 1.
+    /// The line of the file, counted from 1.
     number: usize,
+    /// Where that is.
     range: Range<usize>,
-    /// The first line of its segment; itself, if it leans on nothing.
+    /// Which entry of the block in that line it is.
+    entry: usize,
+    /// The first one of its segment; itself, if it leans on nothing.
     start: usize,
     form: Form,
     content: Content,
@@ -91,6 +94,7 @@ impl Recording {
         };
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut unpacker = Unpacker::default();
+        // The first entry of the segment that is read.
         let mut start = 0;
         let mut end = 0;
         for (number, text) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -100,52 +104,65 @@ impl Recording {
                 continue;
             }
             let at = recording.lines.len();
-            let mut line = Line {
+            let line = Line {
                 number: number + 1,
                 range,
+                entry: 0,
                 start: at,
                 form: Form::Plain,
                 content: Content::Event,
             };
-            let run_id = if PackedLine::is_one(text) {
-                let Some(packed) = PackedLine::read(text) else {
-                    recording.damaged += 1;
-                    continue;
-                };
-                if packed.is_first() {
-                    start = at;
+            if !Block::is_one(text) {
+                match plain_run(text) {
+                    Some(run_id) => recording.add(line, Some(run_id), &mut known),
+                    None => recording.damaged += 1,
                 }
-                line.start = start;
-                line.form = Form::Packed;
-                let is_request = packed.kind() == REQUEST;
-                match unpacker.take(packed, text.len() + 1) {
-                    Ok(_) if is_request => {
-                        line.content = Content::Request;
-                        None
-                    }
-                    Ok(value) if is_event(value) => {
-                        Some(value["runId"].as_str().unwrap_or_default().to_owned())
-                    }
-                    Ok(_) | Err(Loss) => {
-                        line.content = Content::Lost;
-                        recording.lost += 1;
-                        None
-                    }
-                }
-            } else {
-                let Some(run_id) = plain_run(text) else {
-                    recording.damaged += 1;
-                    continue;
-                };
-                Some(run_id)
-            };
-            if let Some(run_id) = run_id {
-                recording.turn_of(run_id, &mut known).events.push(at);
+                continue;
             }
-            recording.lines.push(line);
+            let Some(block) = Block::read(text) else {
+                recording.damaged += 1;
+                continue;
+            };
+            if block.is_first() {
+                start = at;
+            }
+            let Ok(entries) = unpacker.open(&block) else {
+                recording.lost += 1;
+                continue;
+            };
+            for (entry, text) in entries_of(&entries).enumerate() {
+                let (content, run_id) = match taken(&mut unpacker, text) {
+                    Some((kind, _)) if kind == REQUEST => (Content::Request, None),
+                    Some((_, value)) if is_event(value) => {
+                        let run_id = value["runId"].as_str().unwrap_or_default();
+                        (Content::Event, Some(run_id.to_owned()))
+                    }
+                    Some(_) | None => (Content::Lost, None),
+                };
+                if content == Content::Lost {
+                    recording.lost += 1;
+                }
+                let line = Line {
+                    entry,
+                    start,
+                    form: Form::Packed,
+                    content,
+                    range: line.range.clone(),
+                    ..line
+                };
+                recording.add(line, run_id, &mut known);
+            }
         }
         recording.bytes = bytes;
         recording
+    }
+
+    fn add(&mut self, line: Line, run_id: Option<String>, known: &mut HashMap<String, usize>) {
+        let at = self.lines.len();
+        if let Some(run_id) = run_id {
+            self.turn_of(run_id, known).events.push(at);
+        }
+        self.lines.push(line);
     }
 
     fn turn_of(&mut self, run_id: String, known: &mut HashMap<String, usize>) -> &mut Turn {
@@ -211,19 +228,12 @@ impl Recording {
         self.lines[at].number
     }
 
-    fn packed(&self, line: &Line) -> Option<(PackedLine, usize)> {
-        let text = self.bytes.get(line.range.clone())?;
-        match line.form {
-            Form::Plain => None,
-            Form::Packed => Some((PackedLine::read(text)?, text.len() + 1)),
-        }
-    }
-
     /// Begins to read.
     pub(super) fn cursor(&self) -> Cursor<'_> {
         Cursor {
             recording: self,
             unpacker: Unpacker::default(),
+            block: None,
             next: 0,
         }
     }
@@ -234,6 +244,8 @@ impl Recording {
 pub(super) struct Cursor<'a> {
     recording: &'a Recording,
     unpacker: Unpacker,
+    /// The block that was opened last, by where it begins, and its entries.
+    block: Option<(usize, Vec<u8>, Vec<Range<usize>>)>,
     /// The first line that was not taken.
     next: usize,
 }
@@ -271,21 +283,81 @@ impl Cursor<'_> {
             self.next = line.start;
         }
         while self.next < at {
-            let line = &self.recording.lines[self.next];
+            let next = self.next;
             self.next += 1;
-            if let Some((packed, length)) = self.recording.packed(line) {
-                let _ = self.unpacker.take(packed, length);
-            }
+            self.take(next);
         }
-        let (packed, length) = self.recording.packed(line)?;
-        let (kind, number) = (packed.kind().to_owned(), packed.number());
         if self.next == at {
             self.next += 1;
-            self.unpacker.take(packed, length).ok()?;
+            let (kind, number) = self.take(at)?;
+            let (last, value) = self.unpacker.last(&kind)?;
+            return (last == number).then_some(value);
         }
-        let (last, value) = self.unpacker.last(&kind)?;
-        (last == number).then_some(value)
+        let entry = self.entry(at)?;
+        let (last, value) = self.unpacker.last(entry.kind())?;
+        (last == entry.number()).then_some(value)
     }
+
+    /// Takes a line, and returns its kind and which entry of its segment it is.
+    fn take(&mut self, at: usize) -> Option<(String, u32)> {
+        let line = self.recording.lines.get(at)?;
+        if line.form == Form::Plain {
+            return None;
+        }
+        let is_open = self
+            .block
+            .as_ref()
+            .is_some_and(|(begin, ..)| *begin == line.range.start);
+        if !is_open || line.start == at {
+            let block = Block::read(self.recording.bytes.get(line.range.clone())?)?;
+            let entries = self.unpacker.open(&block).ok()?;
+            let ranges = ranges(&entries);
+            self.block = Some((line.range.start, entries, ranges));
+        }
+        let entry = self.entry(at)?;
+        let (kind, number) = (entry.kind().to_owned(), entry.number());
+        let length = self.length(at)?;
+        self.unpacker.take(entry, length).ok()?;
+        Some((kind, number))
+    }
+
+    fn length(&self, at: usize) -> Option<usize> {
+        let (_, _, ranges) = self.block.as_ref()?;
+        Some(ranges.get(self.recording.lines.get(at)?.entry)?.len() + 1)
+    }
+
+    /// Reads a line of the block that is open.
+    fn entry(&self, at: usize) -> Option<PackedEntry> {
+        let (_, entries, ranges) = self.block.as_ref()?;
+        let range = ranges.get(self.recording.lines.get(at)?.entry)?;
+        PackedEntry::read(entries.get(range.clone())?)
+    }
+}
+
+/// Returns where the entries of a block are.
+fn ranges(entries: &[u8]) -> Vec<Range<usize>> {
+    let mut end = 0;
+    entries_of(entries)
+        .map(|entry| {
+            let range = end..end + entry.len();
+            end = range.end + 1;
+            range
+        })
+        .collect()
+}
+
+/// Returns the entries of a block. Each has its end.
+pub(super) fn entries_of(block: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let block = block.strip_suffix(b"\n").unwrap_or(block);
+    block.split(|byte| *byte == b'\n')
+}
+
+/// Takes an entry, and returns its kind and its value.
+pub(super) fn taken<'a>(unpacker: &'a mut Unpacker, entry: &[u8]) -> Option<(&'a str, &'a Value)> {
+    let packed = PackedEntry::read(entry)?;
+    let (kind, number) = (packed.kind().to_owned(), packed.number());
+    unpacker.take(packed, entry.len() + 1).ok()?;
+    unpacker.entry(&kind, number)
 }
 
 /// Returns an event with its body, where a mark stands for it: it is a part of that of the request before it.

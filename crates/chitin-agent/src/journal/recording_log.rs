@@ -1,7 +1,7 @@
 //! The file of a trajectory, written behind the turn's back: each entry as what is new in it. What cannot be written is said once.
 
 use super::fs::RecordingFile;
-use super::packed::{LINE_START, PackedLine, Packer, REQUEST, Unpacker};
+use super::packed::{Block, LINE_START, PackedEntry, Packer, REQUEST, Unpacker};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -73,9 +73,11 @@ impl RecordingLog {
         &self.path
     }
 
-    /// Keeps entries in memory from here on.
-    pub(super) fn hold(&mut self) {
+    /// Keeps entries in memory from here on, and tells whether it did not before.
+    pub(super) fn hold(&mut self) -> bool {
+        let is_new = self.held.is_none();
         self.held.get_or_insert_default();
+        is_new
     }
 
     /// Writes what was kept, and every entry at once from here on. Returns what went wrong, the first time.
@@ -145,29 +147,26 @@ impl Open {
         })
     }
 
-    /// Appends entries as far as there is room, and tells whether there was.
+    /// Appends entries, if there is room for them, and tells whether there was.
     fn append(&mut self, entries: Vec<Entry>, limit: u64) -> std::io::Result<bool> {
         let before = self.file.length()?;
         let mut lines = String::new();
-        let mut has_room = true;
         for entry in entries {
-            let at = before + lines.len() as u64;
             // Whoever does not own the file writes lines that lean on nothing; a request is no event, and is not written then.
-            let line = match entry {
-                entry if self.file.is_owned => self.packer.line(entry, at),
-                Entry::Event { record, body, .. } => written_out(record, body),
-                Entry::Request(_) => continue,
-            };
-            if at + line.len() as u64 > limit {
-                has_room = false;
-                break;
+            match entry {
+                entry if self.file.is_owned => self.packer.entry(entry, before, &mut lines),
+                Entry::Event { record, body, .. } => lines.push_str(&written_out(record, body)),
+                Entry::Request(_) => {}
             }
-            lines.push_str(&line);
+        }
+        self.packer.end(&mut lines);
+        if before + lines.len() as u64 > limit {
+            return Ok(false);
         }
         if !lines.is_empty() {
             self.file.append(lines.as_bytes())?;
         }
-        Ok(has_room)
+        Ok(true)
     }
 }
 
@@ -176,22 +175,38 @@ impl Open {
 pub(super) struct LinePacker(Packer);
 
 impl LinePacker {
-    /// Returns an entry as what is new in it, as a line that begins at a byte of the file.
-    pub(super) fn line(&mut self, entry: Entry, at: u64) -> String {
+    /// Adds an entry to lines that are to be written to a file of so many bytes.
+    pub(super) fn entry(&mut self, entry: Entry, length: u64, lines: &mut String) {
+        let kind: &str = match &entry {
+            Entry::Event { kind, .. } => kind,
+            Entry::Request(_) => REQUEST,
+        };
+        if self.0.is_new() || self.0.is_over(kind) {
+            self.end(lines);
+            self.0 = Packer::begin(length + lines.len() as u64);
+        }
         match entry {
-            Entry::Event { kind, record, body } => match self.0.pack(&kind, &record, at) {
-                Some(line) => line,
-                None => written_out(record, body),
-            },
+            Entry::Event { kind, record, body } => {
+                if !self.0.add(&kind, &record) {
+                    self.end(lines);
+                    lines.push_str(&written_out(record, body));
+                }
+            }
             Entry::Request(request) => {
                 let json = request.value(true);
-                let packed = json.and_then(|json| self.0.pack(REQUEST, &json, at));
-                let packed = packed.or_else(|| {
-                    let text = request.value(false)?;
-                    self.0.pack(REQUEST, &text, at)
-                });
-                packed.unwrap_or_default()
+                if !json.is_some_and(|json| self.0.add(REQUEST, &json))
+                    && let Some(text) = request.value(false)
+                {
+                    self.0.add(REQUEST, &text);
+                }
             }
+        }
+    }
+
+    /// Writes what is not written yet.
+    pub(super) fn end(&mut self, lines: &mut String) {
+        if let Some(line) = self.0.seal() {
+            lines.push_str(&line);
         }
     }
 }
@@ -229,31 +244,35 @@ fn resumed(file: &RecordingFile) -> std::io::Result<Option<Packer>> {
     let Some(last) = file.last_line(LINE_START, MOST_RESUMED)? else {
         return Ok(None);
     };
-    let Some(segment) = PackedLine::read(&last).map(|line| line.segment()) else {
+    let Some(segment) = Block::read(&last).map(|block| block.segment()) else {
         return Ok(None);
     };
     if file.length()?.saturating_sub(segment) > MOST_RESUMED {
         return Ok(None);
     }
     let bytes = file.read_from(segment, MOST_RESUMED)?;
+    Ok(unpacked(&bytes, segment).map(Packer::resume))
+}
+
+/// Reads a segment to its end; nothing if it is not whole.
+fn unpacked(bytes: &[u8], segment: u64) -> Option<Unpacker> {
     let mut unpacker = Unpacker::default();
-    let (mut count, mut length) = (0, 0);
+    let mut next = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let Some(text) = line.strip_suffix(b"\n") else {
-            return Ok(None);
-        };
-        if !PackedLine::is_one(text) {
+        let line = line.strip_suffix(b"\n")?;
+        if !Block::is_one(line) {
             continue;
         }
-        let Some(packed) = PackedLine::read(text) else {
-            return Ok(None);
-        };
-        let is_next = packed.segment() == segment && packed.number() == count;
-        if !is_next || unpacker.take(packed, line.len()).is_err() {
-            return Ok(None);
+        let block = Block::read(line).filter(|block| block.segment() == segment)?;
+        let text = unpacker.open(&block).ok()?;
+        for entry in text.split(|byte| *byte == b'\n') {
+            if entry.is_empty() {
+                continue;
+            }
+            let packed = PackedEntry::read(entry).filter(|packed| packed.number() == next)?;
+            unpacker.take(packed, entry.len() + 1).ok()?;
+            next += 1;
         }
-        count += 1;
-        length += line.len() as u64;
     }
-    Ok((count > 0).then(|| Packer::resume(segment, length, unpacker)))
+    (next > 0).then_some(unpacker)
 }

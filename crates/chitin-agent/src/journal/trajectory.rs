@@ -134,6 +134,8 @@ impl Trajectory {
     ) -> Option<String> {
         let mut trouble = None;
         let at = sent.sent_at;
+        // What is told together is written together.
+        let is_held_here = self.hold();
         if self.tally.contexts == 0 {
             self.tally.contexts = 1;
             let before = &sent.messages[..sent.before_prompt.min(sent.messages.len())];
@@ -166,6 +168,9 @@ impl Trajectory {
                 record,
                 body,
             }));
+        }
+        if is_held_here {
+            trouble = trouble.or(self.release());
         }
         trouble
     }
@@ -261,9 +266,18 @@ impl Trajectory {
             bulky(ended.messages, rules.trajectory_event_bytes),
         );
         let end = data::ended(ended, rules);
+        let is_held_here = self.hold();
         let mut trouble = self.event(event::COMPLETED, at, completed, run, around);
         trouble = trouble.or(self.event(event::ARTIFACTS, at, artifacts, run, around));
-        trouble.or(self.event(event::ENDED, at, end, run, around))
+        trouble = trouble.or(self.event(event::ENDED, at, end, run, around));
+        if is_held_here {
+            trouble = trouble.or(self.release());
+        }
+        trouble
+    }
+
+    fn hold(&mut self) -> bool {
+        self.log.as_mut().is_some_and(RecordingLog::hold)
     }
 
     /// Lets others write the file. It is opened again by the next entry.

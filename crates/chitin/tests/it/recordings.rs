@@ -4,7 +4,7 @@
     reason = "files are looked at and changed between the steps"
 )]
 
-use crate::process::chitin;
+use crate::process::{chitin, command, readable};
 use crate::run::{Talk, text};
 use crate::serve::Serving;
 use chitin_test::model_server::Format;
@@ -48,8 +48,8 @@ fn trajectories(talk: &Talk) -> Vec<PathBuf> {
 }
 
 fn told(talk: &Talk, arguments: &[&str]) -> Value {
-    let output = talk.command(&[arguments, &["--json"]].concat()).output();
-    serde_json::from_slice(&output.unwrap().stdout).unwrap()
+    let output = chitin(&talk.env, &[arguments, &["--json"]].concat());
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn the_oldest_recordings_go_when_all_are_too_old_or_too_large() {
     talk.say_with("Hi.", &["--session", "agent:main:d"]);
     assert!(!names(&talk).contains(&"agent:main:b".to_owned()));
     assert!(names(&talk).contains(&"agent:main:d".to_owned()));
-    let doctor = talk.command(&["doctor", "--offline"]).output().unwrap();
+    let doctor = chitin(&talk.env, &["doctor", "--offline"]);
     let said = text(&doctor.stdout);
     assert!(said.contains("recorded sessions: "), "{said}");
 }
@@ -247,10 +247,10 @@ fn a_secret_that_becomes_known_later_is_taken_out_of_a_recording() {
     let listed = told(&talk, &["trace", "list"]);
     let path = PathBuf::from(listed["traces"][0]["path"].as_str().unwrap());
     let key = listed["traces"][0]["sessionKey"].as_str().unwrap();
-    assert!(std::fs::read_to_string(&path).unwrap().contains(secret));
+    assert!(readable(&path).contains(secret));
     let doctor = |more: &[&str]| {
         let arguments = [&["doctor", "--offline"], more].concat();
-        let mut command = talk.command(&arguments);
+        let mut command = command(&talk.env, &arguments);
         let output = command.env("CHITIN_TEST_API_KEY", secret).output().unwrap();
         text(&output.stdout).to_owned()
     };
@@ -258,7 +258,7 @@ fn a_secret_that_becomes_known_later_is_taken_out_of_a_recording() {
     assert!(said.contains("older recordings hold secrets"), "{said}");
     let said = doctor(&["--fix"]);
     assert!(said.contains("took secrets out of"), "{said}");
-    assert!(!std::fs::read_to_string(&path).unwrap().contains(secret));
+    assert!(!readable(&path).contains(secret));
     let request = told(&talk, &["trace", "show", key, "--request", "5"]);
     let body = request["body"].as_str().unwrap();
     assert!(body.contains("4: the word is [redacted], and"), "{body}");

@@ -1,11 +1,12 @@
 //! Writes values as differences.
 
+use super::block::Window;
 use super::unpack::Unpacker;
-use super::{MAX_DEPTH, MAX_DIFFERENCE_DEPTH, MIN_CUT, MIN_STRING, REQUEST, chunks, marker, sum};
+use super::{MAX_DEPTH, MAX_DIFFERENCE_DEPTH, MIN_CUT, MIN_STRING, REQUEST, chunks, marker};
 use crate::journal::compat::event;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
 /// How much is added to a base of no length before a segment ends.
@@ -13,19 +14,30 @@ const FREE_BYTES: u64 = 128 * 1024;
 /// How many times the length of its base is added before a segment ends.
 const BASE_TIMES: u64 = 6;
 
-/// Writes lines of a segment, and begins new ones.
+/// How long a string is that is looked for in others.
+const MIN_PART: usize = 64;
+/// A longer one is cut anyway.
+const MAX_PART: usize = 8 * 1024;
+/// How many strings are looked for in others.
+const MOST_RECENT: usize = 8;
+
+/// Writes blocks of a segment, and begins new ones.
 #[derive(Debug, Default)]
 pub(in crate::journal) struct Packer {
     /// The byte of the file at which the segment begins.
     segment: u64,
-    /// The last value of each kind, and the line that has it.
+    /// The last value of each kind, and the entry that has it.
     kinds: HashMap<String, (u32, Value)>,
     strings: Strings,
+    window: Window,
+    next_block: u32,
     next_line: u32,
-    /// How long the segment is.
+    /// How long the segment is, before compression.
     bytes: u64,
     /// How long it was when it had all of a first request.
     base: Option<u64>,
+    /// Entries that are in no block yet.
+    open: String,
 }
 
 /// The strings and elements that a segment defined.
@@ -33,6 +45,8 @@ pub(in crate::journal) struct Packer {
 struct Strings {
     known: HashMap<[u8; 16], u32>,
     elements: HashMap<[u8; 16], u32>,
+    /// The last strings that may be part of others, with their numbers.
+    recent: VecDeque<(u32, String)>,
     next: u32,
 }
 
@@ -68,66 +82,87 @@ impl Position {
 
 impl Packer {
     /// Goes on where a file ends.
-    pub(in crate::journal) fn resume(segment: u64, bytes: u64, unpacker: Unpacker) -> Self {
-        let base = unpacker.base;
+    pub(in crate::journal) fn resume(unpacker: Unpacker) -> Self {
         let state = unpacker.into_state();
         let numbers = state.strings.keys().chain(state.elements.keys());
         let next = numbers.max().map_or(0, |last| last.saturating_add(1));
         let known = state.strings.iter();
         let elements = state.elements.iter();
         Self {
-            segment,
+            segment: state.segment,
             strings: Strings {
                 known: known.map(|(at, text)| (digest(text), *at)).collect(),
                 elements: elements
                     .map(|(at, value)| (digest(&value.to_string()), *at))
                     .collect(),
+                recent: VecDeque::new(),
                 next,
             },
             kinds: state.kinds,
+            window: state.window,
+            next_block: state.next_block,
             next_line: state.next_line,
-            bytes,
-            base,
+            bytes: state.bytes,
+            base: state.base,
+            open: String::new(),
         }
     }
 
-    /// Returns a value as a line with its end, for a file that is so long. Nothing for one that cannot be packed.
-    pub(in crate::journal) fn pack(
-        &mut self,
-        kind: &str,
-        value: &Value,
-        length: u64,
-    ) -> Option<String> {
-        if !is_shallow(value, MAX_DEPTH) {
-            return None;
-        }
+    /// Tells whether a new segment is to begin with an entry: what is open must be sealed first.
+    pub(in crate::journal) fn is_over(&self, kind: &str) -> bool {
         let may_begin = kind == REQUEST || kind == event::STARTED;
         let is_long = self.bytes > FREE_BYTES + BASE_TIMES * self.base.unwrap_or(0);
-        if self.next_line == 0 || self.next_line == u32::MAX || (may_begin && is_long) {
-            *self = Self {
-                segment: length,
-                ..Self::default()
-            };
+        self.next_line == u32::MAX || self.next_block == u32::MAX || (may_begin && is_long)
+    }
+
+    /// Begins a segment at a byte of the file.
+    pub(in crate::journal) fn begin(segment: u64) -> Self {
+        Self {
+            segment,
+            ..Self::default()
+        }
+    }
+
+    /// Tells whether nothing was written in this segment.
+    pub(in crate::journal) const fn is_new(&self) -> bool {
+        self.next_block == 0 && self.next_line == 0
+    }
+
+    /// Adds a value to what is open. False for one that cannot be packed.
+    pub(in crate::journal) fn add(&mut self, kind: &str, value: &Value) -> bool {
+        if !is_shallow(value, MAX_DEPTH) {
+            return false;
         }
         let first = self.strings.next;
         let before = self.kinds.get(kind);
         let base = before.map(|(line, _)| *line);
-        let packed = self
-            .strings
-            .value(value, before.map(|(_, value)| value), Position::TOP);
-        let head = json!([self.segment, self.next_line, first, base, kind]);
-        let mut line = format!("{{\"p1\":{head},\"e\":{packed}");
-        let sum = sum(line.as_bytes());
-        line.push_str(",\"sum\":\"");
-        line.push_str(&sum);
-        line.push_str("\"}\n");
+        let before = before.map(|(_, value)| value);
+        let packed = self.strings.value(value, before, Position::TOP);
+        let entry = json!([self.next_line, first, base, kind, packed]).to_string() + "\n";
+        self.open.push_str(&entry);
         self.kinds
             .insert(kind.to_owned(), (self.next_line, value.clone()));
         self.next_line += 1;
-        self.bytes += line.len() as u64;
+        self.bytes += entry.len() as u64;
         if self.base.is_none() && kind == REQUEST {
             self.base = Some(self.bytes);
         }
+        true
+    }
+
+    #[cfg(test)]
+    pub(super) fn open_text(&self) -> &str {
+        &self.open
+    }
+
+    /// Returns what is open as a line with its end; nothing if nothing is.
+    pub(in crate::journal) fn seal(&mut self) -> Option<String> {
+        if self.open.is_empty() {
+            return None;
+        }
+        let text = std::mem::take(&mut self.open);
+        let line = self.window.sealed(self.segment, self.next_block, &text)?;
+        self.next_block += 1;
         Some(line)
     }
 }
@@ -172,6 +207,10 @@ impl Strings {
         });
         if is_new {
             self.next = self.next.saturating_add(1);
+            if (MIN_PART..MAX_PART).contains(&text.len()) {
+                self.recent.truncate(MOST_RECENT - 1);
+                self.recent.push_front((number, text.to_owned()));
+            }
             return None;
         }
         Some(number)
@@ -251,10 +290,35 @@ impl Strings {
             self.number(text);
             return marked(Value::Array(parts));
         }
-        match self.number(text) {
-            Some(number) => marked(json!(number)),
-            None => json!(text),
+        if self.known.contains_key(&digest(text)) {
+            return self
+                .number(text)
+                .map_or(Value::Null, |number| marked(json!(number)));
         }
+        // What a person wrote stands in the message that is sent after a few words about it.
+        let part = self.recent.iter().find_map(|(number, part)| {
+            let at = text.find(part.as_str())?;
+            Some((*number, &text[..at], &text[at + part.len()..]))
+        });
+        let Some((number, head, tail)) = part else {
+            self.number(text);
+            return json!(text);
+        };
+        let mut parts = Vec::new();
+        for part in [Err(head), Ok(number), Err(tail)] {
+            match part {
+                Ok(number) => parts.push(json!(number)),
+                Err("") => {}
+                // A part that is long enough gets a number of its own, or has one.
+                Err(part) if part.len() >= MIN_STRING => match self.number(part) {
+                    Some(number) => parts.push(json!(number)),
+                    None => parts.push(json!(part)),
+                },
+                Err(part) => parts.push(json!(part)),
+            }
+        }
+        self.number(text);
+        marked(Value::Array(parts))
     }
 
     fn fields(

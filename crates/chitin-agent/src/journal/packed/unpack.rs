@@ -1,14 +1,11 @@
 //! Reads what was written as differences. Nothing that a file says makes it read without bound.
 
-use super::{LINE_START, MIN_STRING, REQUEST, SUM_DIGITS, marker, sum};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use super::block::{Block, Window};
+use super::{MIN_STRING, MOST_MADE, REQUEST, marker};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How much is made of one segment, in bytes: a line may ask for what came before it again and again.
-const MOST_MADE: usize = 1 << 30;
 /// How long a string may be.
 const MOST_STRING: usize = 64 << 20;
 /// How many kinds a segment may have.
@@ -16,23 +13,14 @@ const MOST_KINDS: usize = 64;
 /// About what a value takes besides its text.
 const VALUE_BYTES: usize = 32;
 
-/// A line of a segment, taken apart.
+/// An entry of a segment, taken apart.
 #[derive(Debug)]
-pub(in crate::journal) struct PackedLine {
-    segment: u64,
+pub(in crate::journal) struct PackedEntry {
     line: u32,
     string: u32,
     base: Option<u32>,
     kind: String,
     value: Value,
-}
-
-#[derive(Deserialize)]
-struct Shape {
-    p1: (u64, u32, u32, Option<u32>, String),
-    e: Value,
-    #[serde(rename = "sum")]
-    _sum: IgnoredAny,
 }
 
 /// A value could not be made: it leans on a line that is damaged or missing, or asks for too much.
@@ -47,6 +35,8 @@ pub(in crate::journal) struct Unpacker {
     kinds: HashMap<String, (u32, Value)>,
     strings: HashMap<u32, Arc<str>>,
     elements: HashMap<u32, Arc<Value>>,
+    window: Window,
+    next_block: u32,
     next_line: u32,
     next_string: u32,
     /// How much was made of this segment.
@@ -54,55 +44,37 @@ pub(in crate::journal) struct Unpacker {
     /// Strings that the last line put together of others.
     joined: Vec<u32>,
     /// How long the segment was after its first request.
-    pub(super) base: Option<u64>,
+    base: Option<u64>,
     bytes: u64,
 }
 
 /// What is known at the end of a segment.
 pub(super) struct State {
+    pub(super) segment: u64,
+    pub(super) window: Window,
+    pub(super) next_block: u32,
+    pub(super) bytes: u64,
+    pub(super) base: Option<u64>,
     pub(super) kinds: HashMap<String, (u32, Value)>,
     pub(super) strings: HashMap<u32, Arc<str>>,
     pub(super) elements: HashMap<u32, Arc<Value>>,
     pub(super) next_line: u32,
 }
 
-impl PackedLine {
-    /// Tells whether a line says that it is one.
-    pub(in crate::journal) fn is_one(line: &[u8]) -> bool {
-        line.starts_with(LINE_START)
-    }
-
-    /// Takes a line apart. Nothing for one that is damaged.
+impl PackedEntry {
+    /// Takes a line of a block apart. Nothing for one that is none of ours.
     pub(in crate::journal) fn read(line: &[u8]) -> Option<Self> {
-        let said = line.strip_suffix(b"\"}")?;
-        let (rest, said) = said.split_at_checked(said.len().checked_sub(SUM_DIGITS)?)?;
-        let rest = rest.strip_suffix(b",\"sum\":\"")?;
-        if sum(rest).as_bytes() != said {
-            return None;
-        }
-        let shape: Shape = serde_json::from_slice(line).ok()?;
-        let (segment, line, string, base, kind) = shape.p1;
+        let (line, string, base, kind, value) = serde_json::from_slice(line).ok()?;
         Some(Self {
-            segment,
             line,
             string,
             base,
             kind,
-            value: shape.e,
+            value,
         })
     }
 
-    /// Returns the byte of the file at which its segment begins.
-    pub(in crate::journal) const fn segment(&self) -> u64 {
-        self.segment
-    }
-
-    /// Tells whether it is the first of its segment.
-    pub(in crate::journal) const fn is_first(&self) -> bool {
-        self.line == 0
-    }
-
-    /// Returns which line of its segment it is.
+    /// Returns which entry of its segment it is.
     pub(in crate::journal) const fn number(&self) -> u32 {
         self.line
     }
@@ -114,44 +86,58 @@ impl PackedLine {
 }
 
 impl Unpacker {
-    /// Makes the value of a line, of which `length` bytes are in the file. Those of its segment before it were taken already.
-    pub(in crate::journal) fn take(
-        &mut self,
-        line: PackedLine,
-        length: usize,
-    ) -> Result<&Value, Loss> {
-        if line.is_first() {
+    /// Returns the entries of a block, one on each line. Those of its segment before it were opened already.
+    pub(in crate::journal) fn open(&mut self, block: &Block) -> Result<Vec<u8>, Loss> {
+        if block.is_first() {
             *self = Self {
-                segment: Some(line.segment),
+                segment: Some(block.segment),
                 ..Self::default()
             };
         }
-        if self.segment != Some(line.segment) {
+        if self.segment != Some(block.segment) || block.number != self.next_block {
             return Err(Loss);
         }
-        self.next_line = self.next_line.max(line.line.saturating_add(1));
-        self.next_string = line.string;
+        let text = self.window.opened(block).ok_or(Loss)?;
+        self.next_block = block.number.checked_add(1).ok_or(Loss)?;
+        self.make(text.len())?;
+        Ok(text)
+    }
+
+    /// Makes the value of an entry. Those of its segment before it were taken already.
+    pub(in crate::journal) fn take(
+        &mut self,
+        entry: PackedEntry,
+        length: usize,
+    ) -> Result<&Value, Loss> {
+        self.next_line = self.next_line.max(entry.line.saturating_add(1));
+        self.next_string = entry.string;
         self.joined.clear();
         self.bytes += length as u64;
-        let before = match line.base {
-            Some(base) => match self.kinds.remove(&line.kind) {
+        let before = match entry.base {
+            Some(base) => match self.kinds.remove(&entry.kind) {
                 Some((number, value)) if number == base => Some(value),
                 Some(_) | None => return Err(Loss),
             },
             None => None,
         };
-        let value = self.value(line.value, before, false)?;
-        if self.kinds.len() >= MOST_KINDS && !self.kinds.contains_key(&line.kind) {
+        let value = self.value(entry.value, before, false)?;
+        if self.kinds.len() >= MOST_KINDS && !self.kinds.contains_key(&entry.kind) {
             return Err(Loss);
         }
-        if self.base.is_none() && line.kind == REQUEST {
+        if self.base.is_none() && entry.kind == REQUEST {
             self.base = Some(self.bytes);
         }
-        self.kinds.insert(line.kind.clone(), (line.line, value));
+        self.kinds.insert(entry.kind.clone(), (entry.line, value));
         self.kinds
-            .get(&line.kind)
+            .get(&entry.kind)
             .map(|(_, value)| value)
             .ok_or(Loss)
+    }
+
+    /// Returns the value of an entry, if it is the last of its kind.
+    pub(in crate::journal) fn entry(&self, kind: &str, number: u32) -> Option<(&str, &Value)> {
+        let (kind, (last, value)) = self.kinds.get_key_value(kind)?;
+        (*last == number).then_some((kind.as_str(), value))
     }
 
     /// Returns the last value of a kind, and the line of its segment that has it.
@@ -167,6 +153,11 @@ impl Unpacker {
 
     pub(super) fn into_state(self) -> State {
         State {
+            segment: self.segment.unwrap_or_default(),
+            window: self.window,
+            next_block: self.next_block,
+            bytes: self.bytes,
+            base: self.base,
             kinds: self.kinds,
             strings: self.strings,
             elements: self.elements,

@@ -58,19 +58,6 @@ fn session(scene: &Scene, turns: usize) -> (Vec<String>, usize) {
     (bodies, transcript)
 }
 
-/// How long all lines of a kind are, and how many there are.
-fn by_kind(path: &std::path::Path) -> std::collections::BTreeMap<String, (usize, usize)> {
-    let mut kinds = std::collections::BTreeMap::new();
-    for line in super::lines(path) {
-        let kind = line["p1"][4].as_str().unwrap_or("plain");
-        let first = if line["p1"][1] == 0 { "first " } else { "" };
-        let of_kind = kinds.entry(format!("{first}{kind}")).or_insert((0, 0));
-        of_kind.0 += line.to_string().len();
-        of_kind.1 += 1;
-    }
-    kinds
-}
-
 #[test]
 fn a_recording_grows_with_what_was_said_and_holds_every_request_to_the_byte() {
     for rules in [
@@ -82,11 +69,7 @@ fn a_recording_grows_with_what_was_said_and_holds_every_request_to_the_byte() {
         let (bodies, transcript) = session(&scene, 200);
         let path = scene.trajectory();
         let length = usize::try_from(std::fs::metadata(&path).unwrap().len()).unwrap();
-        assert!(
-            2 * length < 5 * transcript,
-            "{length} for {transcript}: {:?}",
-            by_kind(&path)
-        );
+        assert!(length < 2 * transcript, "{length} for {transcript}");
         let file = journal::read(&path).unwrap();
         assert_eq!((file.damaged, file.lost, file.turns().len()), (0, 0, 200));
         let mut requests = file.requests();
@@ -148,7 +131,8 @@ fn a_write_that_was_killed_costs_only_its_line() {
         assert_eq!(file.turns().len(), 7, "cut by {cut}");
         assert!(file.damaged <= 1 && file.lost == 0, "{file:?}");
         let read: Vec<_> = file.requests().map(|one| one.body.unwrap()).collect();
-        assert_eq!(read, [&bodies[..], &more[..]].concat());
+        let before = read.strip_suffix(more.as_slice()).unwrap();
+        assert!(bodies.starts_with(before) && before.len() + 1 >= bodies.len());
     }
 }
 
@@ -158,30 +142,33 @@ fn damage_costs_what_leans_on_it_is_said_and_ends_with_the_segment() {
     let (bodies, _) = session(&scene, 120);
     let path = scene.trajectory();
     let text = std::fs::read_to_string(&path).unwrap();
-    let starts = text.matches("{\"p1\":[").count();
-    let segments: std::collections::BTreeSet<&str> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("{\"p1\":[")?.split(',').next())
-        .collect();
-    assert!(segments.len() > 2, "{starts} lines, {segments:?}");
-    // A letter of the third turn.
-    let at = text.find("\"run-2\"").unwrap();
+    let segment_of = |line: &str| -> String {
+        let rest = line.strip_prefix("{\"p1\":[").unwrap();
+        rest.split(',').next().unwrap().to_owned()
+    };
+    let segments: Vec<String> = text.lines().map(segment_of).collect();
+    let of_first = segments.iter().filter(|one| **one == segments[0]).count();
+    assert!(of_first > 20 && of_first < segments.len(), "{segments:?}");
+    // A letter of the line that begins the third turn: a turn has five.
+    let at = text.match_indices("\"z\":\"").nth(10).unwrap().0 + 20;
     let mut bytes = text.into_bytes();
-    bytes[at + 1] = b'R';
+    bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
     std::fs::write(&path, &bytes).unwrap();
     let file = journal::read(&path).unwrap();
-    assert_eq!(file.damaged, 1);
-    assert!(file.lost > 0);
+    assert_eq!((file.damaged, file.lost), (1, of_first - 11));
     let read: Vec<_> = file.requests().collect();
     assert!(read.iter().all(journal::LoggedRequest::is_exact));
-    assert_eq!(read[0].body.as_ref(), Some(&bodies[0]), "what is before it");
+    let read: Vec<_> = read.into_iter().map(|one| one.body.unwrap()).collect();
+    assert_eq!(read[..4], bodies[..4], "what is before it");
+    let after = read.len() - 4;
+    assert!(after > 20, "{after}");
     assert_eq!(
-        read.last().unwrap().body.as_ref(),
-        bodies.last(),
-        "what is in another segment"
+        read[4..],
+        bodies[bodies.len() - after..],
+        "what is in other segments"
     );
     let summary = journal::summarize(&path).unwrap().unwrap();
-    assert!(summary.turns >= 60, "{}", summary.turns);
+    assert!(summary.turns >= 2 + after / 2, "{}", summary.turns);
 }
 
 #[test]
@@ -249,7 +236,10 @@ fn a_secret_that_becomes_known_is_taken_out_and_the_rest_stays() {
         .unwrap()
         .write_all(&after)
         .unwrap();
-    assert!(!String::from_utf8(after).unwrap().contains(secret));
+    let requests = journal::read(&path).unwrap();
+    let bodies: Vec<_> = requests.requests().map(|one| one.body.unwrap()).collect();
+    assert_eq!(bodies.len(), 80);
+    assert!(bodies.iter().all(|body| !body.contains(secret)));
     let mut expected = found;
     for event in &mut expected {
         clean.value(event);

@@ -1,7 +1,7 @@
 //! What never happens: a secret in a log, a file before the request is out, a turn that fails for a log, lines that mix.
 
 use super::{EVERYTHING, Plan, Scene};
-use chitin_agent::journal::{Journal, JournalRedactor, TurnMoment};
+use chitin_agent::journal::{self, Journal, JournalRedactor, TurnMoment};
 use chitin_contract::TraceRules;
 use chitin_model::StreamEvent;
 use chitin_protocol::message::{Block, StopReason};
@@ -17,7 +17,14 @@ fn everything(directory: &Path) -> String {
         if path.is_dir() {
             text += &everything(&path);
         } else {
-            text += &String::from_utf8_lossy(&std::fs::read(&path).unwrap());
+            let bytes = std::fs::read(&path).unwrap();
+            text += &String::from_utf8_lossy(&bytes);
+            if journal::is_recording(&bytes) {
+                let file = journal::read(&path).unwrap();
+                let events = file.events().map(|event| event.value.to_string());
+                let bodies = file.requests().filter_map(|request| request.body);
+                text.extend(events.chain(bodies));
+            }
         }
     }
     text

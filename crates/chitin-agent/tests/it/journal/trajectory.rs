@@ -205,13 +205,13 @@ fn a_request_that_is_too_long_for_an_event_is_recorded_all_the_same() {
 #[test]
 fn a_full_trajectory_takes_no_more_and_says_so_once() {
     let mut rules = TraceRules::CANONICAL;
-    rules.trajectory_bytes = 4000;
+    rules.trajectory_bytes = 1500;
     let scene = Scene::new(rules);
     let mut journal = scene.journal(&[]);
     scene.turn(&mut journal, &Plan::default());
     scene.turn(&mut journal, &Plan::default());
     let length = std::fs::metadata(scene.trajectory()).unwrap().len();
-    assert!(length <= 4000, "{length}");
+    assert!(length <= 1500, "{length}");
     let notes = scene.notes.lock().unwrap().clone();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].contains("as long as it may get"));

@@ -233,7 +233,7 @@ fn request(
         return Err(match held {
             0 => error
                 .hint(format!(
-                    "the contract `{}` does not record requests",
+                    "earlier versions did not record requests under the contract `{}`",
                     contract.name
                 ))
                 .hint("`CHITIN_ANTHROPIC_PAYLOAD_LOG=1` logs them"),

@@ -245,7 +245,7 @@ fn little_room_stops_recordings_first_then_messages_and_what_was_accepted_goes_o
     let metrics = serving.read_text("/metrics", &head);
     assert!(metrics.contains("chitin_disk_accepts 0"), "{metrics}");
     assert!(metrics.contains("chitin_disk_records 0"), "{metrics}");
-    let doctor = talk.command(&["doctor", "--offline"]).output().unwrap();
+    let doctor = crate::process::chitin(&talk.env, &["doctor", "--offline"]);
     let doctor = crate::run::text(&doctor.stdout).to_owned();
     assert!(doctor.contains("accepts no messages"), "{doctor}");
     serving.rest();
