@@ -60,18 +60,18 @@ fn session(scene: &Scene, turns: usize) -> (Vec<String>, usize) {
 
 #[test]
 fn a_recording_grows_with_what_was_said_and_holds_every_request_to_the_byte() {
-    for rules in [
-        TraceRules::CANONICAL,
-        TraceRules::OPENCLAW_2026_4,
-        TraceRules::OPENCLAW_2026_9,
+    for (rules, turns) in [
+        (TraceRules::CANONICAL, 200),
+        (TraceRules::OPENCLAW_2026_4, 60),
+        (TraceRules::OPENCLAW_2026_9, 60),
     ] {
         let scene = Scene::new(rules);
-        let (bodies, transcript) = session(&scene, 200);
+        let (bodies, transcript) = session(&scene, turns);
         let path = scene.trajectory();
         let length = usize::try_from(std::fs::metadata(&path).unwrap().len()).unwrap();
         assert!(length < 2 * transcript, "{length} for {transcript}");
         let file = journal::read(&path).unwrap();
-        assert_eq!((file.damaged, file.lost, file.turns().len()), (0, 0, 200));
+        assert_eq!((file.damaged, file.lost, file.turns().len()), (0, 0, turns));
         let mut requests = file.requests();
         for body in &bodies {
             let request = requests.next().unwrap();
@@ -168,7 +168,8 @@ fn damage_costs_what_leans_on_it_is_said_and_ends_with_the_segment() {
         "what is in other segments"
     );
     let summary = journal::summarize(&path).unwrap().unwrap();
-    assert!(summary.turns >= 2 + after / 2, "{}", summary.turns);
+    // A segment may begin within a turn, whose beginning is lost then.
+    assert!(summary.turns + 1 >= 2 + after / 2, "{}", summary.turns);
 }
 
 #[test]
