@@ -94,6 +94,7 @@ const SERVER: &[Field] = &[
     ("maxBodyBytes", Shape::Whole(1_024, 1 << 30)),
     ("maxConnections", MANY),
     ("maxOpenJobs", MANY),
+    ("minFreeBytes", Shape::Whole(0, i64::MAX)),
     ("origins", TEXTS),
     ("port", Shape::Whole(0, 65_535)),
     ("approvalSeconds", MANY),

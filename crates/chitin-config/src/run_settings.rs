@@ -235,6 +235,9 @@ const TRACE: Shape = Shape::Object(&[&[
             ("includeSystem", Shape::Flag),
         ]]),
     ),
+    ("maxAgeDays", SOME),
+    ("maxBytes", Shape::Whole(1, i64::MAX)),
+    ("minFreeBytes", Shape::Whole(0, i64::MAX)),
     (
         "modelPayload",
         Shape::OneOf(&["summary", "tools", "full-redacted"]),

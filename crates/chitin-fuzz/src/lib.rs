@@ -34,6 +34,7 @@ pub mod path_guard;
 pub mod permissions;
 pub mod plugin_message;
 pub mod recipe;
+pub mod recording;
 pub mod records;
 pub mod registry_answer;
 pub mod route;
@@ -188,6 +189,11 @@ pub const TARGETS: [Target; 40] = [
         name: "plugin_message",
         run: plugin_message::run,
         dictionary: plugin_message::DICTIONARY,
+    },
+    Target {
+        name: "recording",
+        run: recording::run,
+        dictionary: recording::DICTIONARY,
     },
     Target {
         name: "registry_answer",

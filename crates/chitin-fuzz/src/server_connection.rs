@@ -180,6 +180,7 @@ fn serve() -> SocketAddr {
         clock,
         zone: jiff::tz::TimeZone::UTC,
         most_open: 64,
+        space: Arc::new(chitin_guard::SpaceWatch::off()),
         outage: OutagePolicy::default(),
         note: Arc::new(|_| {}),
     });

@@ -29,6 +29,7 @@ pub const DICTIONARY: &[&str] = &[
     "\"seq\":1",
     "\"stage\":\"request\",\"payload\":{},\"payloadDigest\":\"x\"",
     "\"body\":\"x\",\"samePrefix\":1,\"sameSuffix\":1",
+    "{\"p1\":[0,0],\"z\":\"AAAA\",\"sum\":\"0123456789abcdef\"}\n",
     "18446744073709551615",
     "null",
     "\n",
@@ -43,18 +44,25 @@ pub fn run(data: &[u8]) {
         Some((1, choices)) => built(&mut Recipe::new(choices)).into_bytes(),
         Some(_) | None => data.to_vec(),
     };
+    check(&content);
+}
+
+/// Reads a file in every way in which recordings are read.
+pub(crate) fn check(content: &[u8]) {
     let directory = scratch::fresh("trace");
     let path = directory.join("s.jsonl");
-    fs::write(&path, &content).expect("a recording can be written");
+    fs::write(&path, content).expect("a recording can be written");
     let file = read(&path).expect("a file of ours can be read");
-    let runs = file.runs();
+    let runs: Vec<_> = file.runs().collect();
     let turns = RecordedTurns::read(&path).expect("a file of ours can be read");
     novelty::note((
-        file.events.len().min(8),
+        file.len().min(8),
         runs.len().min(4),
         file.damaged.min(3),
+        file.lost.min(3),
     ));
     for (at, run) in runs.iter().enumerate() {
+        let run = run.run();
         assert!(
             run.events.iter().all(|event| event.run_id() == run.run_id),
             "an event of another turn"
@@ -82,7 +90,7 @@ pub fn run(data: &[u8]) {
     for request in logged_request(&path, "s").expect("a file of ours can be read") {
         novelty::note((1, request.is_exact()));
     }
-    let transcript = Transcript::parse(&content).ok();
+    let transcript = Transcript::parse(content).ok();
     novelty::note(
         transcript
             .as_ref()
@@ -91,8 +99,10 @@ pub fn run(data: &[u8]) {
     let redactor = JournalRedactor::new(|text: &str| -> Cow<'_, str> {
         Cow::Owned(text.replace(SECRET, "[redacted]"))
     });
+    let events = file.newest(1_000, 1 << 20);
+    assert!(events.len() <= file.len());
     let bundle = build(&BundleInput {
-        events: &file.events,
+        events: &events,
         transcript: transcript.as_ref(),
         session_id: "s",
         session_key: "agent:main:main",

@@ -24,6 +24,7 @@ use crate::turns::notes::Noted;
 use crate::turns::outage::OutageFigures;
 use chitin_agent::clock::Clock;
 use chitin_contract::Contract;
+use chitin_guard::{SpaceFound, SpaceWatch};
 use chitin_store::JobLog;
 use chitin_tools::ToolOffer;
 use serde_json::Value;
@@ -53,6 +54,8 @@ pub struct GatewayParts {
     pub zone: jiff::tz::TimeZone,
     /// How many jobs may be open at once.
     pub most_open: usize,
+    /// How much room is left for what is accepted.
+    pub space: Arc<SpaceWatch>,
     /// What holds in outages of the machine or of models.
     pub outage: OutagePolicy,
     /// Tells people what they should know.
@@ -177,6 +180,12 @@ impl Gateway {
     /// Returns what it is made of.
     pub fn parts(&self) -> &GatewayParts {
         &self.0.parts
+    }
+
+    /// Returns how much room is left for what is accepted.
+    pub fn space(&self) -> SpaceFound {
+        let parts = &self.0.parts;
+        parts.space.look(parts.clock.now_ms())
     }
 
     /// Returns who gets which message.

@@ -42,6 +42,7 @@ mod reader;
 mod resumable;
 mod root;
 mod scratch;
+mod space;
 mod staging;
 #[cfg(test)]
 mod staging_tests;
@@ -68,6 +69,7 @@ pub use root::{
     ReadError, Root,
 };
 pub use scratch::{Scratch, ScratchFile};
+pub use space::{DiskSpace, SpaceFound, SpaceLevel, SpaceLimits, SpaceWatch};
 pub use staging::{NewMode, StageError, Staging};
 pub use stream::{ClaimKind, NameClaim, NewFile};
 pub use survey::SurveyEntry;

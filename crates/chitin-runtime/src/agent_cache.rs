@@ -13,6 +13,7 @@ use crate::host::Host;
 use crate::identity::name_of_directory;
 use crate::notes::Notes;
 use crate::plugins::FollowedConfig;
+use crate::recordings::RecordingKeeper;
 use crate::setup::{AgentTarget, Configuration, Setup, chitin_home};
 use crate::tools::User;
 use chitin_agent::blocking;
@@ -54,6 +55,8 @@ pub struct ServeHost {
     default: Option<AgentId>,
     /// The workspaces that some agent's sessions may begin others in.
     spawn_workspaces: Vec<String>,
+    /// What becomes of recordings, for all agents.
+    recordings: Option<Arc<RecordingKeeper>>,
     limits: RestingLimits,
     shared: Mutex<SharedConfiguration>,
     kept: Mutex<Kept>,
@@ -110,6 +113,12 @@ impl AgentCache {
 }
 
 impl ServeHost {
+    /// Shares what becomes of recordings with somebody else.
+    pub(crate) fn with_recordings(mut self, recordings: &Arc<RecordingKeeper>) -> Self {
+        self.recordings = Some(Arc::clone(recordings));
+        self
+    }
+
     /// Lists the agents of a configuration; none is made yet.
     pub fn new(
         host: &Arc<Host>,
@@ -162,6 +171,7 @@ impl ServeHost {
             agents: found,
             default,
             spawn_workspaces: spawn_workspaces(host, configuration),
+            recordings: None,
             limits: RestingLimits::of(&configuration.server),
             shared: Mutex::new(SharedConfiguration {
                 configuration: Arc::new(configuration.clone()),
@@ -257,6 +267,9 @@ impl ServeHost {
         let setup = setup.map_err(|error| said(&error))?;
         let factory = AgentFactory::new(&self.host, Arc::new(setup), &self.notes);
         let mut factory = factory.map_err(|error| said(&error))?;
+        if let Some(recordings) = &self.recordings {
+            factory.recordings = Arc::clone(recordings);
+        }
         if let Some(usual) = usual {
             factory.for_agent_of(&usual.factory);
         } else if let Some(store) = self.used_store(agent_id) {

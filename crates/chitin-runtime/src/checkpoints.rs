@@ -139,6 +139,12 @@ pub(crate) fn bring_along(state: &Path, from: (&AgentId, &Path), to: (&AgentId, 
     }
 }
 
+/// Returns the history of a workspace for whoever only reads contents.
+pub(crate) fn to_read(state: &Path, agent: &AgentId, workspace: &Path) -> History {
+    let directory = directory(state, agent, workspace);
+    History::new(directory, workspace, Options::default())
+}
+
 /// Returns where the history of a workspace is: an agent may have several workspaces, and a workspace several agents.
 fn directory(state: &Path, agent: &AgentId, workspace: &Path) -> PathBuf {
     let real = crate::identity::real_path(workspace);

@@ -12,6 +12,7 @@ use chitin_agent::turn::{Agent, TurnInput};
 use chitin_gateway::{
     AccessControl, Gateway, GatewayParts, OutagePolicy, Surface, Surfaces, tools,
 };
+use chitin_guard::SpaceWatch;
 use chitin_protocol::message::ImageBlock;
 use chitin_store::{JobLog, SessionStore};
 use chitin_tools::{Approver, ToolOffer};
@@ -157,7 +158,8 @@ fn gateway(factory: &AgentFactory, request: &ConversationRequest) -> Result<Gate
         request.model.as_deref(),
         configuration,
         notes,
-    )?;
+    )?
+    .with_recordings(&factory.recordings);
     let config = Arc::new(configuration.value().clone());
     let gateway = Gateway::new(GatewayParts {
         contract: factory.setup.contract(),
@@ -172,6 +174,8 @@ fn gateway(factory: &AgentFactory, request: &ConversationRequest) -> Result<Gate
         clock: Arc::new(SystemClock),
         zone: host.zone(),
         most_open: MOST_OPEN,
+        // Its sender is at the terminal, and sees what fails.
+        space: Arc::new(SpaceWatch::off()),
         outage: OutagePolicy::default(),
         note: notes.sink(),
     });

@@ -2,6 +2,7 @@
 //! `chitin serve` many.
 
 use crate::approvals::ApprovalFiles;
+use crate::checkpoints;
 use crate::checkpoints::WorkspaceCheckpoints;
 use crate::context::{EngineLook, FileSource, TurnContext, TurnRequest, WorkspaceSource};
 use crate::directories;
@@ -12,6 +13,7 @@ use crate::mcp_servers::AgentMcpServers;
 use crate::memory::{AgentMemory, PastSessions};
 use crate::models::{self, SelectedModels};
 use crate::notes::Notes;
+use crate::recordings::RecordingKeeper;
 use crate::reset;
 use crate::setup::{Setup, chitin_home, shown, state_roots};
 use crate::tools::{self, Tools, User};
@@ -20,7 +22,9 @@ use chitin_agent::clock::{Clock, SystemClock};
 use chitin_agent::engine::{ContextEngine, EngineRegistry, Resolved, slot};
 use chitin_agent::guard::{AllGuards, PermissionGuard};
 use chitin_agent::history::{Compacting, FlushOptions, MessageStamp, Pruning};
-use chitin_agent::journal::{self, Journal, JournalRedactor, LookupDirectories, Switches};
+use chitin_agent::journal::{
+    self, Journal, JournalRedactor, LookupDirectories, RecordedContents, Switches,
+};
 use chitin_agent::turn::{Agent, HistoryOptions, Parts, TurnEnvironment};
 use chitin_config::ChitinSettings;
 use chitin_contract::CompactionRules;
@@ -33,12 +37,14 @@ use chitin_tools::approval::RememberedApprovals;
 use chitin_tools::process::BackgroundCommands;
 use chitin_tools::untrusted::UntrustedRules;
 use chitin_tools::{Approver, Tool};
+use chitin_undo::{ContentId, History};
 use chitin_workspace::extensions::channels::ChannelFilter;
 use chitin_workspace::extensions::lookalike;
 use chitin_workspace::load::read_policy;
 use jiff::tz::TimeZone;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::{Arc, Weak};
 
 /// How long to wait for a session that another process has open, in seconds, when nobody says.
@@ -93,6 +99,8 @@ pub struct AgentFactory {
     commands: Arc<BackgroundCommands>,
     /// The channels that `CHANNELS.md` of each workspace names.
     pub channels: Arc<[ChannelFilter]>,
+    /// What becomes of recordings. One for all agents of a process.
+    pub(crate) recordings: Arc<RecordingKeeper>,
 }
 
 /// What an agent has in memory alone and does not forget while it is let go: how often rules were used, and what was allowed for a
@@ -148,6 +156,7 @@ impl AgentFactory {
             approvals: RememberedApprovals::new(Arc::new(ApprovalFiles::of(&state, id))),
             commands: Arc::default(),
             channels: channels.collect(),
+            recordings: Arc::new(RecordingKeeper::new(&state, &setup.configuration, notes)),
             host: Arc::clone(host),
             store: Arc::new(FileStore::new(directory, rules, RandomIds)),
             memory: Arc::new(AgentMemory::new(host, &setup, &state)),
@@ -322,15 +331,7 @@ impl AgentFactory {
                 ..RetryPolicy::default()
             },
             lock_wait_ms: u64::from(own.sessions.wait_seconds.unwrap_or(LOCK_WAIT)) * 1000,
-            journal: journal(
-                &self.host,
-                setup,
-                &own.trace,
-                &self.state,
-                &template.redactor,
-                &clock,
-                notes,
-            ),
+            journal: self.journal(&own.trace, &template.redactor, &clock),
             surroundings: TurnEnvironment {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 invocation: vec!["chitin".to_owned(), verb.to_owned()],
@@ -509,34 +510,62 @@ fn switches_of(
     Switches::from_lookup(lookup, own, setup.configuration.value(), &places, &rules)
 }
 
-/// Makes what makes the journal of a turn.
-fn journal(
-    host: &Arc<Host>,
-    setup: &Setup,
-    own: &chitin_protocol::settings::TraceSettings,
-    state: &std::path::Path,
-    redactor: &Arc<chitin_tools::redact::Redactor>,
-    clock: &Arc<dyn Clock>,
-    notes: &Notes,
-) -> Arc<dyn Fn() -> Journal + Send + Sync> {
-    let rules = setup.contract().runtime.trace;
-    let switches = switches_of(host, setup, own, state);
-    for note in &switches.notes {
-        notes.note(note);
+impl AgentFactory {
+    /// Makes what makes the journal of a turn.
+    fn journal(
+        &self,
+        own: &chitin_protocol::settings::TraceSettings,
+        redactor: &Arc<chitin_tools::redact::Redactor>,
+        clock: &Arc<dyn Clock>,
+    ) -> Arc<dyn Fn() -> Journal + Send + Sync> {
+        let (host, setup) = (&self.host, &self.setup);
+        let rules = setup.contract().runtime.trace;
+        let logs = self.state.join("logs");
+        let switches = switches_of(host, setup, own, &self.state);
+        for note in &switches.notes {
+            self.notes.note(note);
+        }
+        if switches.is_off() {
+            return Arc::new(Journal::off);
+        }
+        let (redactor, clock) = (Arc::clone(redactor), Arc::clone(clock));
+        let say = self.notes.clone();
+        let around = journal::JournalEnvironment {
+            rules,
+            redactor: JournalRedactor::new(move |text: &str| -> Cow<'_, str> {
+                Cow::Owned(redactor.redact(text))
+            }),
+            clock: Arc::new(move || clock.now_ms()),
+            note: Arc::new({
+                let say = say.clone();
+                move |text| say.note(text)
+            }),
+            summary: Arc::new(move |text| say.note(text)),
+        };
+        let contents = RecordedContents::new(&logs, self.kept_for_undo());
+        let recordings = Arc::clone(&self.recordings);
+        let after: Arc<dyn Fn() + Send + Sync> = {
+            let recordings = Arc::clone(&recordings);
+            Arc::new(move || recordings.sweep_in_time())
+        };
+        Arc::new(move || {
+            if !recordings.has_room() {
+                return Journal::off();
+            }
+            Journal::new(&switches, around.clone())
+                .with_contents(contents.clone())
+                .after_turns(Arc::clone(&after))
+        })
     }
-    let (redactor, clock) = (Arc::clone(redactor), Arc::clone(clock));
-    let say = notes.clone();
-    let around = journal::JournalEnvironment {
-        rules,
-        redactor: JournalRedactor::new(move |text: &str| -> Cow<'_, str> {
-            Cow::Owned(redactor.redact(text))
-        }),
-        clock: Arc::new(move || clock.now_ms()),
-        note: Arc::new({
-            let say = say.clone();
-            move |text| say.note(text)
-        }),
-        summary: Arc::new(move |text| say.note(text)),
-    };
-    Arc::new(move || Journal::new(&switches, around.clone()))
+
+    /// Tells by its digest whether a content is kept for undo: then it is not kept for recordings too.
+    fn kept_for_undo(&self) -> impl Fn(&str) -> bool + Send + Sync + 'static {
+        let (state, setup) = (self.state.clone(), Arc::clone(&self.setup));
+        let history: OnceLock<History> = OnceLock::new();
+        move |digest| {
+            let history = history
+                .get_or_init(|| checkpoints::to_read(&state, &setup.agent, &setup.directory));
+            ContentId::parse(digest).is_some_and(|id| history.holds(id))
+        }
+    }
 }

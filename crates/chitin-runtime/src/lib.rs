@@ -64,6 +64,7 @@ mod models;
 mod notes;
 mod pack;
 mod plugins;
+pub mod recordings;
 mod reset;
 mod revision;
 mod runtime;

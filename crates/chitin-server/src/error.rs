@@ -280,6 +280,11 @@ impl From<IntakeRefusal> for ApiError {
                 retry_after: Some(5),
                 ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "full", said)
             },
+            IntakeRefusal::NoSpace { .. } => Self {
+                retry_after: Some(30),
+                ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "disk_full", said)
+            }
+            .hint("Make room on the disk of Chitin's home; messages are accepted again by themselves."),
             IntakeRefusal::QueueFull { .. } => Self::too_many("queue_full", said, 5),
             // Nothing was accepted; whoever sends it again later may be luckier.
             IntakeRefusal::Store(error) => {

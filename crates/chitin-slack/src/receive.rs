@@ -203,6 +203,7 @@ fn may_pass(refusal: &IntakeRefusal) -> bool {
             | IntakeRefusal::Restarting
             | IntakeRefusal::Full { .. }
             | IntakeRefusal::TooMuch
+            | IntakeRefusal::NoSpace { .. }
             | IntakeRefusal::QueueFull { .. }
             | IntakeRefusal::Store(_)
             | IntakeRefusal::Host(_)

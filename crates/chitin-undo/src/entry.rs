@@ -14,6 +14,13 @@ impl ContentId {
         Self(*blake3::hash(bytes).as_bytes())
     }
 
+    /// Reads a digest in hexadecimal.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut digest = [0; 32];
+        hex::decode_to_slice(text, &mut digest).ok()?;
+        Some(Self(digest))
+    }
+
     /// Returns its bytes.
     pub const fn bytes(&self) -> [u8; 32] {
         self.0

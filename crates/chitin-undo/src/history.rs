@@ -3,7 +3,7 @@
 //! Every look is one step that a crash cannot split: contents first, then the record in the log, then the index. If the index is
 //! behind the log, it is brought up to date before anything else happens.
 
-use crate::entry::{Change, Entry, NotCovered};
+use crate::entry::{Change, ContentId, Entry, NotCovered};
 use crate::error::UndoError;
 use crate::index::{Index, Known};
 use crate::log::{self, Record, TurnInfo};
@@ -108,6 +108,20 @@ impl History {
                 .iter()
                 .any(|name| is_there(name, &store))
         })
+    }
+
+    /// Tells whether a content is kept.
+    pub fn holds(&self, id: ContentId) -> bool {
+        Root::open(&self.directory).is_ok_and(|store| objects::is_there(&store, id))
+    }
+
+    /// Reads a content of a known size, if it is kept.
+    pub fn content(&self, id: ContentId, size: u64) -> Result<Option<Vec<u8>>, UndoError> {
+        let store = self.reader()?;
+        if !objects::is_there(&store, id) {
+            return Ok(None);
+        }
+        objects::read(&store, id, size, size)
     }
 
     /// Notes that a turn writes without a record. A name is moved for it, which a full disk allows.

@@ -195,6 +195,11 @@ fn place(id: ContentId) -> PathBuf {
     Path::new(DIRECTORY).join(&name[..2]).join(&name[2..])
 }
 
+/// Tells whether a content is stored.
+pub(crate) fn is_there(store: &Root, id: ContentId) -> bool {
+    store.fingerprint(&place(id)).is_some()
+}
+
 /// Reads a content of at most `limit` bytes; nothing if it is larger.
 pub(crate) fn read(
     store: &Root,

@@ -2,10 +2,12 @@
 //! sessions share.
 
 use super::compat;
+use super::contents::RecordedContents;
 use super::fs;
-use super::read::{TraceError, event_in, find};
+use super::read::{TraceError, find, read};
 use super::switches::Switches;
 use serde::Deserialize;
+use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -89,11 +91,17 @@ pub fn forget(
 ) -> Result<ForgottenRecordings, TraceError> {
     let mut forgotten = ForgottenRecordings::default();
     let mut session = session.clone();
+    let (mut others, mut named) = (Vec::new(), HashSet::new());
     for path in places.trajectories()? {
-        if trajectory_of(&path, &mut session)? {
+        if trajectory_of(&path, &mut session, &mut named)? {
             forgotten.files.push(path);
+        } else {
+            others.push(path);
         }
     }
+    forgotten
+        .files
+        .extend(contents_of_none(places, named, &others)?);
     let logs = places.logs()?;
     // The raw stream names turns only; the others say whose they are.
     for log in &logs {
@@ -128,20 +136,28 @@ pub fn forget(
     Ok(forgotten)
 }
 
-/// Tells whether a file is the trajectory of the session; learns the turns in it.
-fn trajectory_of(path: &Path, session: &mut RecordedSession) -> Result<bool, TraceError> {
+/// Tells whether a file is the trajectory of the session; learns the turns in it, and which contents of files it names.
+fn trajectory_of(
+    path: &Path,
+    session: &mut RecordedSession,
+    contents: &mut HashSet<String>,
+) -> Result<bool, TraceError> {
     let mut is_meant = None;
-    let mut runs = Vec::new();
-    let read = fs::each_line(path, &mut |line| {
-        // The first line that says it decides: a file has one session.
-        if is_meant.is_none() && event_in(line).is_some() {
-            is_meant = Line::read(line).map(|line| line.is_of(session));
+    let mut runs = HashSet::new();
+    for event in read(path)?.events() {
+        let about = |name: &str| event.value[name].as_str().map(Cow::Borrowed);
+        let line = Line {
+            session_key: about("sessionKey"),
+            session_id: about("sessionId"),
+            run_id: about("runId"),
+        };
+        // The first event decides: a file has one session.
+        if !*is_meant.get_or_insert_with(|| line.is_of(session)) {
+            break;
         }
-        if is_meant == Some(true) {
-            runs.extend(Line::read(line).and_then(|line| line.run_of(session)));
-        }
-    });
-    read.map_err(TraceError::io(path))?;
+        runs.extend(line.run_of(session));
+        digests(&event.value, contents);
+    }
     session.runs.extend(runs);
     // One without a whole line has nothing but its name.
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -152,6 +168,43 @@ fn trajectory_of(path: &Path, session: &mut RecordedSession) -> Result<bool, Tra
         })
     };
     Ok(is_meant.unwrap_or_else(is_named))
+}
+
+/// Finds the digests that stand in an event.
+fn digests(value: &Value, found: &mut HashSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(digest) = fields.get("digest").and_then(Value::as_str) {
+                found.insert(digest.to_owned());
+            }
+            fields.values().for_each(|value| digests(value, found));
+        }
+        Value::Array(elements) => elements.iter().for_each(|value| digests(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Returns the contents of files that the session's recordings name and no other's.
+fn contents_of_none(
+    places: RecordingPlaces<'_>,
+    mut named: HashSet<String>,
+    others: &[PathBuf],
+) -> Result<Vec<PathBuf>, TraceError> {
+    let directory = RecordedContents::directory(&places.state.join("logs"));
+    named.retain(|digest| fs::is_file(&directory.join(digest)));
+    for other in others {
+        if named.is_empty() {
+            break;
+        }
+        let mut needed = HashSet::new();
+        for event in read(other)?.events() {
+            digests(&event.value, &mut needed);
+        }
+        named.retain(|digest| !needed.contains(digest));
+    }
+    let mut paths: Vec<PathBuf> = named.iter().map(|digest| directory.join(digest)).collect();
+    paths.sort();
+    Ok(paths)
 }
 
 /// Tells whether a line is about the session. One that is cut short is, if an id of the session stands in it.

@@ -1,9 +1,12 @@
 //! The parts of a system prompt as a trajectory keeps them: names and lengths, so that the prompt, which is there too, can be taken
 //! apart again. Records of other programs and of earlier times have none.
 
+use chitin_context::Text;
 use chitin_context::{BudgetDecision, CacheClass, Context, FragmentOrigin};
+use chitin_workspace::snapshot::FileContent;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// The field of a trajectory's metadata that has them.
 pub(super) const FRAGMENTS: &str = "chitinFragments";
@@ -24,6 +27,12 @@ pub struct PromptSpan {
     pub cache: String,
     /// Its length in bytes of UTF-8.
     pub bytes: usize,
+    /// The BLAKE3 digest of what was read of the file, by which its content is found again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// How many bytes were read of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<usize>,
     /// The length of the file before budgets, in UTF-16 units, where it is another one than that of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<usize>,
@@ -36,6 +45,53 @@ pub struct PromptSpan {
     /// Whether it is the line below which nothing is cached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub boundary: bool,
+}
+
+/// A file of the workspace of which something is in a prompt.
+#[derive(Debug, Clone)]
+pub struct InjectedFile {
+    /// The BLAKE3 digest of what was read of it.
+    pub digest: String,
+    content: Arc<FileContent>,
+}
+
+impl InjectedFile {
+    /// Returns what was read of it, before budgets.
+    pub fn bytes(&self) -> &[u8] {
+        bytes(&self.content)
+    }
+}
+
+fn bytes(content: &FileContent) -> &[u8] {
+    let text = content.text.as_bytes();
+    content.invalid.as_deref().unwrap_or(text)
+}
+
+/// Returns the files of which something is in a context's system prompt.
+pub fn files(context: &Context) -> Vec<InjectedFile> {
+    let files = context.system_fragments().filter_map(content);
+    files
+        .map(|content| InjectedFile {
+            digest: digest(content),
+            content: Arc::clone(content),
+        })
+        .collect()
+}
+
+fn digest(content: &FileContent) -> String {
+    blake3::hash(bytes(content)).to_hex().to_string()
+}
+
+/// Returns the file that a fragment is made of, if it is made of one.
+fn content(fragment: &chitin_context::Fragment) -> Option<&Arc<FileContent>> {
+    match fragment.origin {
+        FragmentOrigin::File { .. } => {}
+        FragmentOrigin::Section { .. } | FragmentOrigin::Boundary => return None,
+    }
+    fragment.pieces.iter().find_map(|piece| match &piece.text {
+        Text::Slice { content, .. } => Some(content),
+        _ => None,
+    })
 }
 
 /// Writes down the parts of a context's system prompt.
@@ -69,6 +125,8 @@ fn part(fragment: &chitin_context::Fragment) -> PromptSpan {
         }
         .to_owned(),
         bytes: fragment.bytes(),
+        digest: content(fragment).map(|content| digest(content)),
+        size: content(fragment).map(|content| bytes(content).len()),
         raw: Some(fragment.raw.units).filter(|raw| *raw != fragment.injected.units),
         decision: decision.map(str::to_owned),
         cause,
@@ -80,6 +138,15 @@ fn part(fragment: &chitin_context::Fragment) -> PromptSpan {
 pub fn tools(metadata: &Value) -> Option<Vec<&str>> {
     let names = metadata.get("prompting")?.get(TOOLS)?.as_array()?;
     names.iter().map(Value::as_str).collect()
+}
+
+/// Reads the parts of a prompt out of the metadata of its turn, whether or not they make it up.
+pub fn spans(metadata: &Value) -> Vec<PromptSpan> {
+    let parts = metadata
+        .get("prompting")
+        .and_then(|said| said.get(FRAGMENTS));
+    let parts = parts.and_then(|parts| Vec::deserialize(parts).ok());
+    parts.unwrap_or_default()
 }
 
 /// Reads the parts of a prompt out of the metadata of its turn. None when there are none, or when they do not make up the prompt:

@@ -79,6 +79,108 @@ impl Appender {
     }
 }
 
+/// The file of a recording. Whoever opens it first owns it until it is closed: only the owner writes lines that lean on each other.
+#[derive(Debug)]
+pub(super) struct RecordingFile {
+    file: File,
+    pub(super) is_owned: bool,
+}
+
+/// How often a file that is replaced at this moment is opened again.
+const MOST_OPENED: usize = 8;
+/// How much of the end of a file is looked at first, for its last line.
+const TAIL: u64 = 64 * 1024;
+
+impl RecordingFile {
+    /// Opens a file, or makes it and its directories. A line that was cut short by a crash gets its end first.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        if let Some(parent) = path.parent() {
+            make_directory(parent)?;
+        }
+        let mut opened = Self::open_once(path)?;
+        // Whoever cleans or sweeps recordings takes the lock, and puts another file in the place of this one, or none.
+        for _ in 0..MOST_OPENED {
+            if !rustix::fs::fstat(&opened.file).is_ok_and(|stat| stat.st_nlink == 0) {
+                break;
+            }
+            opened = Self::open_once(path)?;
+        }
+        if opened.is_owned && opened.is_torn()? {
+            opened.file.write_all(b"\n")?;
+        }
+        Ok(opened)
+    }
+
+    fn open_once(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(FILE_MODE)
+            .custom_flags(OFlags::CLOEXEC.bits().cast_signed())
+            .open(path)?;
+        let locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+        // A file system without locks has one writer of a session all the same: the session itself is locked.
+        let is_owned = !matches!(locked, Err(rustix::io::Errno::WOULDBLOCK));
+        Ok(Self { file, is_owned })
+    }
+
+    fn is_torn(&self) -> io::Result<bool> {
+        let length = self.length()?;
+        let mut last = [0];
+        Ok(length > 0 && self.file.read_at(&mut last, length - 1)? == 1 && last != *b"\n")
+    }
+
+    pub(super) fn length(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    /// Appends lines in one write. Of what cannot be written whole nothing stays.
+    pub(super) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        let before = self.length()?;
+        let written = self.file.write_all(lines);
+        if written.is_err() && self.is_owned {
+            // If this fails too, the line has no end, and the next writer gives it one.
+            let _ = self.file.set_len(before);
+        }
+        written
+    }
+
+    /// Reads what is from a byte on, up to a length.
+    pub(super) fn read_from(&self, from: u64, limit: u64) -> io::Result<Vec<u8>> {
+        let length = self.length()?.saturating_sub(from).min(limit);
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        self.file.read_exact_at(&mut bytes, from)?;
+        Ok(bytes)
+    }
+
+    /// Reads as much of the end as is needed for some line that begins with given bytes, and returns the last one.
+    pub(super) fn last_line(&self, start: &[u8], limit: u64) -> io::Result<Option<Vec<u8>>> {
+        let length = self.length()?;
+        let mut window = TAIL;
+        loop {
+            let from = length.saturating_sub(window);
+            let bytes = self.read_from(from, window)?;
+            let mut end = bytes.len();
+            while let Some(line_end) = memchr::memrchr(b'\n', &bytes[..end]) {
+                let begin = memchr::memrchr(b'\n', &bytes[..line_end]);
+                if begin.is_none() && from > 0 {
+                    break;
+                }
+                let line = &bytes[begin.map_or(0, |at| at + 1)..line_end];
+                if line.starts_with(start) {
+                    return Ok(Some(line.to_vec()));
+                }
+                end = begin.map_or(0, |at| at + 1);
+            }
+            if from == 0 || window >= limit {
+                return Ok(None);
+            }
+            window = window.saturating_mul(16);
+        }
+    }
+}
+
 /// Makes a directory and those above it, for the owner only.
 pub(super) fn make_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new()
@@ -101,6 +203,53 @@ pub(super) fn write_small(path: &Path, text: &str) -> io::Result<()> {
         .open(path)?;
     file.write_all(text.as_bytes())
 }
+
+/// How old a file may be before it is marked as used again.
+const RENEWED_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Tells whether a file is there, and marks it as used if it was not for a day: what is not used is swept.
+pub(super) fn renew(path: &Path, now_ms: i64) -> bool {
+    let Ok(stat) = rustix::fs::stat(path) else {
+        return false;
+    };
+    let used_ms = i64::from(stat.st_mtime).saturating_mul(1000);
+    if now_ms.saturating_sub(used_ms) > RENEWED_AFTER_MS {
+        let now = rustix::fs::Timespec {
+            tv_sec: 0,
+            tv_nsec: rustix::fs::UTIME_NOW,
+        };
+        let times = rustix::fs::Timestamps {
+            last_access: now,
+            last_modification: now,
+        };
+        let _ = rustix::fs::utimensat(rustix::fs::CWD, path, &times, rustix::fs::AtFlags::empty());
+    }
+    true
+}
+
+/// Puts a file in place, whole or not at all. One that is there is replaced by the same.
+pub(super) fn place_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    make_directory(parent)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let number = NEXT_FILE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let staging = parent.join(format!(".{name}.{}.{number}", std::process::id()));
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(FILE_MODE)
+        .open(&staging)?;
+    let placed = file
+        .write_all(bytes)
+        .and_then(|()| std::fs::rename(&staging, path));
+    if placed.is_err() {
+        let _ = std::fs::remove_file(&staging);
+    }
+    placed
+}
+
+/// Tells apart the temporary files of one process.
+static NEXT_FILE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// Reads a file up to a length; what comes after it is not looked at.
 pub(super) fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {

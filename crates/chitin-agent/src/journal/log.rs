@@ -1,7 +1,7 @@
 //! A file of JSON lines that is written behind the turn's back: what cannot be written is said once and then forgotten.
 
 use super::fs::Appender;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A file of JSON lines.
 #[derive(Debug)]
@@ -30,10 +30,6 @@ impl Log {
             state: State::Unopened,
             held: None,
         }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Keeps lines in memory from here on.

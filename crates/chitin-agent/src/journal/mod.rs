@@ -8,7 +8,9 @@
 
 mod bundle;
 mod cache_trace;
+mod cleaning;
 mod compat;
+mod contents;
 mod digest;
 mod forget;
 pub mod fragments;
@@ -16,9 +18,12 @@ mod fs;
 mod log;
 mod moment;
 mod oversize;
+mod packed;
 mod payload;
 mod raw_stream;
 mod read;
+mod recording;
+mod recording_log;
 mod redact;
 mod request_text;
 mod run;
@@ -31,6 +36,8 @@ mod turns;
 pub use bundle::{
     Bundle, BundleFile, BundleInput, Transcript, build, default_export_path, exports_directory,
 };
+pub use cleaning::{cleaned, is_recording};
+pub use contents::RecordedContents;
 pub use forget::{ForgetMode, ForgottenRecordings, RecordedSession, RecordingPlaces, forget};
 pub use moment::{
     RequestSent, RunEnded, RunError, RunStarted, RunSurroundings, TurnMoment, TurnStop,
@@ -50,10 +57,12 @@ pub use turns::{RecordedTurn, RecordedTurns};
 use cache_trace::CacheTrace;
 use chitin_model::model::Tee;
 use compat::stage;
+use fragments::InjectedFile;
 use log::Log;
 use payload::PayloadLog;
 use raw_stream::RawStream;
 use run::Run;
+use std::sync::Arc;
 use trajectory::Trajectory;
 
 /// Writes down what happens in turns, as far as the user switched it on.
@@ -70,7 +79,21 @@ struct Writers {
     cache_trace: Option<CacheTrace>,
     summary: Option<SummarySwitch>,
     trajectory: Option<Trajectory>,
+    contents: Option<RecordedContents>,
+    /// Files of the turn that are kept once its request is out.
+    files: Vec<InjectedFile>,
+    after: Option<AfterTurn>,
     run: Option<Run>,
+}
+
+/// What is done when a turn is over and recorded.
+#[derive(Clone)]
+struct AfterTurn(Arc<dyn Fn() + Send + Sync>);
+
+impl std::fmt::Debug for AfterTurn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AfterTurn")
+    }
 }
 
 impl Journal {
@@ -98,10 +121,33 @@ impl Journal {
                 cache_trace: switches.cache_trace.clone().map(CacheTrace::new),
                 summary: switches.payload_summary,
                 trajectory: switches.trajectory.clone().map(Trajectory::new),
+                contents: None,
+                files: Vec::new(),
+                after: None,
                 around,
                 run: None,
             })),
         }
+    }
+
+    /// Keeps what is read of files that are in prompts, while turns are recorded.
+    #[must_use]
+    pub fn with_contents(mut self, contents: RecordedContents) -> Self {
+        if let Some(writers) = &mut self.writers
+            && writers.trajectory.is_some()
+        {
+            writers.contents = Some(contents);
+        }
+        self
+    }
+
+    /// Does something whenever a turn is over and recorded.
+    #[must_use]
+    pub fn after_turns(mut self, after: Arc<dyn Fn() + Send + Sync>) -> Self {
+        if let Some(writers) = &mut self.writers {
+            writers.after = Some(AfterTurn(after));
+        }
+        self
     }
 
     /// Tells whether the journal writes nothing at all.
@@ -150,6 +196,9 @@ impl Writers {
             if let Some(trajectory) = &mut self.trajectory {
                 troubles.note(trajectory.start(started, &run, &self.around));
             }
+            if self.contents.is_some() {
+                self.files = started.surroundings.files.to_vec();
+            }
             self.run = Some(run);
             return troubles.text();
         }
@@ -166,6 +215,13 @@ impl Writers {
             }
             TurnMoment::RunEnded(_) => {
                 self.release(&mut troubles);
+                // A journal of another turn may write this file next.
+                if let Some(trajectory) = &mut self.trajectory {
+                    trajectory.close();
+                }
+                if let Some(AfterTurn(after)) = &self.after {
+                    after();
+                }
                 return troubles.text();
             }
             TurnMoment::RunStarted(_)
@@ -323,6 +379,11 @@ impl Writers {
         }
         if let Some(trajectory) = &mut self.trajectory {
             troubles.note(trajectory.release());
+        }
+        let files = std::mem::take(&mut self.files);
+        if let Some(contents) = &self.contents {
+            let (now, redactor) = (self.around.now(), &self.around.redactor);
+            troubles.note(contents.keep(&files, now, redactor));
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a turn loop tells the journal. All of it is borrowed: a journal that is off copies nothing.
 
+use super::fragments::InjectedFile;
 use crate::limits::Spending;
 use chitin_model::{Prepared, StreamEvent};
 use chitin_protocol::event::{RefusedPart, RuleRefusal};
@@ -144,6 +145,8 @@ pub struct RunSurroundings<'a> {
     pub skills_prompt: Option<&'a str>,
     /// What the system prompt is made of.
     pub prompt_report: Option<&'a Value>,
+    /// The files of the workspace that are in the system prompt, as they were read.
+    pub files: &'a [InjectedFile],
     /// The parts of the system prompt in order, so that it can be taken apart again: see [`fragments`](super::fragments).
     pub fragments: Option<&'a Value>,
 }

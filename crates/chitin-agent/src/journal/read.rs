@@ -3,10 +3,13 @@
 use super::compat::{self, event};
 use super::fs;
 use super::oversize::is_left_out;
+use super::packed::{Block, Unpacker};
+use super::recording::{entries_of, event_in, is_event, taken};
 use super::request_text::Decoder;
+use super::turns::{RecordedTurn, RecordedTurns};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 /// Longer files than any trajectory gets are not read to their end.
@@ -91,15 +94,16 @@ impl TraceEvent {
     }
 }
 
-/// A trajectory.
-#[derive(Debug, Clone)]
+/// A trajectory. Its events are made when they are asked for: written out, they are many times as long as the file.
+#[derive(Debug)]
 pub struct TraceFile {
     /// The file.
     pub path: PathBuf,
-    /// Its events in order.
-    pub events: Vec<TraceEvent>,
     /// How many lines are no events: cut short by a crash, or somebody else's.
     pub damaged: usize,
+    /// How many lines cannot be read because they lean on one that is damaged or missing.
+    pub lost: usize,
+    turns: RecordedTurns,
 }
 
 /// A turn of a trajectory.
@@ -205,19 +209,13 @@ pub(super) fn whole(path: &Path) -> Result<Vec<u8>, TraceError> {
 
 /// Reads a trajectory. Lines that are no events are counted and passed over.
 pub fn read(path: &Path) -> Result<TraceFile, TraceError> {
-    let bytes = whole(path)?;
-    let mut file = TraceFile {
+    let turns = RecordedTurns::read(path)?;
+    Ok(TraceFile {
         path: path.to_owned(),
-        events: Vec::new(),
-        damaged: 0,
-    };
-    for (line, text) in lines(&bytes) {
-        match event_in(text) {
-            Some(value) => file.events.push(TraceEvent { line, value }),
-            None => file.damaged += 1,
-        }
-    }
-    Ok(file)
+        damaged: turns.recording.damaged,
+        lost: turns.recording.lost,
+        turns,
+    })
 }
 
 /// Sums a trajectory up without reading what is long in it. Nothing, when it holds no event at all.
@@ -227,12 +225,32 @@ pub fn summarize(path: &Path) -> Result<Option<TraceSummary>, TraceError> {
         path: path.to_owned(),
         ..TraceSummary::default()
     };
-    let wanted = [event::STARTED, event::ARTIFACTS, event::ENDED].map(|kind| format!("\"{kind}\""));
+    let wanted = [event::STARTED, event::ARTIFACTS, event::ENDED];
+    let quoted = wanted.map(|kind| format!("\"{kind}\""));
     let mut last = None;
+    let mut unpacker = Unpacker::default();
     for (_, text) in lines(&bytes) {
+        if Block::is_one(text) {
+            let block = Block::read(text);
+            let entries = block.and_then(|block| unpacker.open(&block).ok());
+            for entry in entries.iter().flat_map(|entries| entries_of(entries)) {
+                let found = taken(&mut unpacker, entry).filter(|(_, value)| is_event(value));
+                let Some((kind, value)) = found else {
+                    continue;
+                };
+                last = None;
+                if wanted.contains(&kind) {
+                    sum.take(value);
+                } else {
+                    // A turn that did not end still says when it was last heard of.
+                    sum.heard(value);
+                }
+            }
+            continue;
+        }
         let head = &text[..text.len().min(HEAD_BYTES)];
         let is_wanted = |kind: &String| memchr::memmem::find(head, kind.as_bytes()).is_some();
-        if !wanted.iter().any(is_wanted) {
+        if !quoted.iter().any(is_wanted) {
             last = Some(text);
             continue;
         }
@@ -242,17 +260,18 @@ pub fn summarize(path: &Path) -> Result<Option<TraceSummary>, TraceError> {
         last = None;
         sum.take(&value);
     }
-    // A turn that did not end still says when it was last heard of.
     if let Some(value) = last.and_then(event_in) {
-        value["ts"]
-            .as_str()
-            .unwrap_or_default()
-            .clone_into(&mut sum.ended);
+        sum.heard(&value);
     }
     Ok((!sum.session_id.is_empty()).then_some(sum))
 }
 
 impl TraceSummary {
+    fn heard(&mut self, event: &Value) {
+        let time = event["ts"].as_str().unwrap_or_default();
+        time.clone_into(&mut self.ended);
+    }
+
     fn take(&mut self, event: &Value) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let data = &event["data"];
@@ -299,36 +318,126 @@ impl TraceSummary {
 
 impl TraceFile {
     /// Returns the turns in the order in which they began.
-    pub fn runs(&self) -> Vec<RecordedRun<'_>> {
-        let mut runs: Vec<RecordedRun<'_>> = Vec::new();
-        let mut known = HashMap::new();
-        for event in &self.events {
-            let run_id = event.run_id();
-            let at = *known.entry(run_id).or_insert(runs.len());
-            if at == runs.len() {
-                runs.push(RecordedRun {
-                    run_id,
-                    events: Vec::new(),
-                });
-            }
-            runs[at].events.push(event);
-        }
-        runs
+    pub const fn turns(&self) -> &RecordedTurns {
+        &self.turns
     }
 
-    /// Returns the requests in the order in which they were sent, where the contract has them recorded. One by one: a recording of a
-    /// few megabytes can hold gigabytes of them.
+    /// Returns how many events there are.
+    pub fn len(&self) -> usize {
+        self.turns.recording.events()
+    }
+
+    /// Tells whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads turn after turn, in the order in which they began.
+    pub fn runs(&self) -> impl Iterator<Item = RecordedTurn> {
+        self.turns.from(0)
+    }
+
+    /// Reads event after event, in the order in which they were written.
+    pub fn events(&self) -> impl Iterator<Item = TraceEvent> {
+        let recording = &self.turns.recording;
+        let mut cursor = recording.cursor();
+        recording.event_lines().filter_map(move |line| {
+            Some(TraceEvent {
+                line: recording.number(line),
+                value: cursor.event(line)?,
+            })
+        })
+    }
+
+    /// Reads the newest events, up to a number and up to so many bytes of JSON; one, however long it is.
+    pub fn newest(&self, count: usize, bytes: usize) -> Vec<TraceEvent> {
+        let recording = &self.turns.recording;
+        let mut cursor = recording.cursor();
+        let mut found: VecDeque<(usize, TraceEvent)> = VecDeque::new();
+        let (mut had, mut length) = (0, 0);
+        let mut lines = recording.event_lines().rev().peekable();
+        // One segment after the other, the last one first: within a segment, lines are read in their order.
+        while let Some(last) = lines.next() {
+            let start = recording.start_of(last);
+            let mut segment = vec![last];
+            while let Some(line) = lines.next_if(|line| recording.start_of(*line) == start) {
+                segment.push(line);
+            }
+            segment.truncate(count.saturating_sub(had));
+            let mut part: VecDeque<(usize, TraceEvent)> = VecDeque::new();
+            let mut is_full = false;
+            let mut part_length = 0;
+            for line in segment.into_iter().rev() {
+                let Some(value) = cursor.event(line) else {
+                    continue;
+                };
+                let size = value.to_string().len();
+                let line = recording.number(line);
+                part.push_back((size, TraceEvent { line, value }));
+                part_length += size;
+                while length + part_length > bytes && had + part.len() > 1 {
+                    is_full = true;
+                    let Some((size, _)) = part.pop_front() else {
+                        break;
+                    };
+                    part_length -= size;
+                }
+            }
+            had += part.len();
+            length += part_length;
+            part.append(&mut found);
+            found = part;
+            if is_full || had >= count {
+                break;
+            }
+        }
+        found.into_iter().map(|(_, event)| event).collect()
+    }
+
+    /// Returns the newest event of a type.
+    pub fn last(&self, kind: &str) -> Option<TraceEvent> {
+        let turns = (0..self.turns.len()).rev();
+        let mut found = turns.filter_map(|at| {
+            let turn = self.turns.turn(at)?;
+            let run = turn.run();
+            run.events
+                .into_iter()
+                .rfind(|event| event.kind() == kind)
+                .cloned()
+        });
+        found.next()
+    }
+
+    /// Returns the requests in the order in which they were sent. One by one: a recording of a few megabytes can hold gigabytes of them.
     pub fn requests(&self) -> impl Iterator<Item = LoggedRequest> {
-        self.runs().into_iter().flat_map(|run| {
+        let recording = &self.turns.recording;
+        let mut cursor = recording.cursor();
+        let requests = recording.request_lines();
+        let requests = requests.filter_map(move |line| {
+            let found = cursor.request(line)?;
+            Some(LoggedRequest {
+                digest: found.digest,
+                body: Some(found.body),
+            })
+        });
+        self.older_requests().chain(requests)
+    }
+
+    /// Returns the requests that are in events alone, as earlier versions wrote them where the contract has them recorded.
+    fn older_requests(&self) -> impl Iterator<Item = LoggedRequest> {
+        let recording = &self.turns.recording;
+        (0..recording.turns()).flat_map(move |turn| {
             let mut decoder = Decoder::default();
-            let events = run.events.into_iter();
-            let requests = events.filter(|event| event.kind() == event::REQUEST);
-            requests.map(move |event| LoggedRequest {
-                digest: event.data()["digest"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .to_owned(),
-                body: decoder.decode(event.data()).map(str::to_owned),
+            let mut cursor = recording.cursor();
+            let lines = recording.events_of(turn).iter();
+            let lines = lines.filter(|line| recording.is_plain(**line));
+            lines.filter_map(move |line| {
+                let event = cursor.event(*line)?;
+                let data = &event["data"];
+                (event["type"] == event::REQUEST).then(|| LoggedRequest {
+                    digest: data["digest"].as_str().unwrap_or_default().to_owned(),
+                    body: decoder.decode(data).map(str::to_owned),
+                })
             })
         })
     }
@@ -386,14 +495,6 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     lines
         .map(|(at, line)| (at + 1, line))
         .filter(|(_, line)| !line.trim_ascii().is_empty())
-}
-
-pub(super) fn event_in(line: &[u8]) -> Option<Value> {
-    let value: Value = serde_json::from_slice(line).ok()?;
-    let is_event = value["traceSchema"] == compat::TRACE_SCHEMA
-        && value["type"].is_string()
-        && value["sessionId"].is_string();
-    is_event.then_some(value)
 }
 
 /// Returns a text of an event's data, unless it was too long to be kept.

@@ -2,10 +2,10 @@
 
 use super::compat::{self, event};
 use super::fs;
-use super::log::Log;
 use super::moment::{RequestSent, RunEnded, RunStarted};
 use super::oversize::{bulky, fit};
 use super::payload::body_text;
+use super::recording_log::{Entry, RecordingLog, RequestEntry};
 use super::request_text::Encoder;
 use super::run::{JournalEnvironment, Run, instant};
 use super::switches::{TrajectorySwitch, beside, file_name};
@@ -40,7 +40,7 @@ pub fn trajectory_path(
 #[derive(Debug)]
 pub(super) struct Trajectory {
     switch: TrajectorySwitch,
-    log: Option<Log>,
+    log: Option<RecordingLog>,
     /// The file that says where the trajectory is, until it is written.
     pointer: Option<(PathBuf, String)>,
     seq: u64,
@@ -109,7 +109,7 @@ impl Trajectory {
                     let text = serde_json::to_string_pretty(&pointer).unwrap_or_default();
                     (beside(file, compat::POINTER_ENDING), text + "\n")
                 });
-            self.log = Some(Log::new(path, Some(rules.trajectory_bytes)));
+            self.log = Some(RecordingLog::new(path, rules.trajectory_bytes));
         }
         if let Some(log) = &mut self.log {
             log.hold();
@@ -134,6 +134,8 @@ impl Trajectory {
     ) -> Option<String> {
         let mut trouble = None;
         let at = sent.sent_at;
+        // What is told together is written together.
+        let is_held_here = self.hold();
         if self.tally.contexts == 0 {
             self.tally.contexts = 1;
             let before = &sent.messages[..sent.before_prompt.min(sent.messages.len())];
@@ -143,15 +145,32 @@ impl Trajectory {
             let prompt = data::prompt(sent, messages);
             trouble = trouble.or(self.event(event::PROMPT, at, prompt, run, around));
         }
+        // Whatever the contract says in events: whoever builds a request again needs all of it.
+        let text = body_text(&sent.prepared.body, around);
+        let request = RequestEntry {
+            run_id: run.id.clone(),
+            call: sent.call,
+            digest: sent.prepared.digest.clone(),
+            text: text.clone(),
+        };
+        trouble = trouble.or(self.entry(Entry::Request(request)));
         if around.rules.trajectory_requests {
             let mut fields = data::request(sent, run);
-            fields.extend(self.encoder.encode(body_text(&sent.prepared.body, around)));
+            fields.extend(self.encoder.encode(text.clone()));
             let had = fields.get("body").is_some_and(Value::is_string);
-            let (line, whole) = self.line(event::REQUEST, at, fields, run, around);
+            let (mut record, whole) = self.record(event::REQUEST, at, fields, run, around);
             if !(had && whole) {
                 self.encoder.reset();
             }
-            trouble = trouble.or(self.log.as_mut().and_then(|log| log.line(line)));
+            let body = BodyMark::put(&mut record, &text);
+            trouble = trouble.or(self.entry(Entry::Event {
+                kind: event::REQUEST.into(),
+                record,
+                body,
+            }));
+        }
+        if is_held_here {
+            trouble = trouble.or(self.release());
         }
         trouble
     }
@@ -247,14 +266,30 @@ impl Trajectory {
             bulky(ended.messages, rules.trajectory_event_bytes),
         );
         let end = data::ended(ended, rules);
+        let is_held_here = self.hold();
         let mut trouble = self.event(event::COMPLETED, at, completed, run, around);
         trouble = trouble.or(self.event(event::ARTIFACTS, at, artifacts, run, around));
-        trouble.or(self.event(event::ENDED, at, end, run, around))
+        trouble = trouble.or(self.event(event::ENDED, at, end, run, around));
+        if is_held_here {
+            trouble = trouble.or(self.release());
+        }
+        trouble
+    }
+
+    fn hold(&mut self) -> bool {
+        self.log.as_mut().is_some_and(RecordingLog::hold)
+    }
+
+    /// Lets others write the file. It is opened again by the next entry.
+    pub(super) fn close(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.close();
+        }
     }
 
     /// Writes what was held back.
     pub(super) fn release(&mut self) -> Option<String> {
-        let trouble = self.log.as_mut().and_then(Log::release);
+        let trouble = self.log.as_mut().and_then(RecordingLog::release);
         let pointed = self.pointer.take().and_then(|(path, text)| {
             let failed = fs::write_small(&path, &text).err()?;
             Some(format!("`{}` was not written: {failed}", path.display()))
@@ -264,25 +299,34 @@ impl Trajectory {
 
     fn event(
         &mut self,
-        kind: &str,
+        kind: &'static str,
         at: i64,
         data: Map<String, Value>,
         run: &Run,
         around: &JournalEnvironment,
     ) -> Option<String> {
-        let (line, _) = self.line(kind, at, data, run, around);
-        self.log.as_mut().and_then(|log| log.line(line))
+        let (record, _) = self.record(kind, at, data, run, around);
+        let body = None;
+        self.entry(Entry::Event {
+            kind: kind.into(),
+            record,
+            body,
+        })
     }
 
-    /// Returns an event as a line, and whether nothing was left out of it.
-    fn line(
+    fn entry(&mut self, entry: Entry) -> Option<String> {
+        self.log.as_mut().and_then(|log| log.entry(entry))
+    }
+
+    /// Returns an event, and whether nothing was left out of it.
+    fn record(
         &mut self,
         kind: &str,
         at: i64,
         data: Map<String, Value>,
         run: &Run,
         around: &JournalEnvironment,
-    ) -> (String, bool) {
+    ) -> (Value, bool) {
         self.seq += 1;
         let rules = &around.rules;
         let mut record = Map::with_capacity(16);
@@ -308,6 +352,57 @@ impl Trajectory {
         let mut data = Value::Object(data);
         around.redactor.value(&mut data);
         record.insert("data".to_owned(), data);
-        (Value::Object(record).to_string(), whole)
+        (Value::Object(record), whole)
+    }
+}
+
+/// What stands in an event for a part of the body of the request before it: how many bytes are left out at its beginning and end.
+pub(super) struct BodyMark {
+    prefix: usize,
+    suffix: usize,
+}
+
+impl BodyMark {
+    const FIELD: &str = "sameAsRequest";
+
+    /// Puts it into an event, and returns what stood there. Nothing is put where another text stands.
+    pub(super) fn put(record: &mut Value, request: &str) -> Option<String> {
+        let data = record.get_mut("data")?.as_object_mut()?;
+        let place = |name: &str| match data.get(name) {
+            None => Some(0),
+            Some(number) => usize::try_from(number.as_u64()?).ok(),
+        };
+        let mark = Self {
+            prefix: place("samePrefix")?,
+            suffix: place("sameSuffix")?,
+        };
+        let body = data.get_mut("body")?;
+        if body.as_str()? != mark.part(request)? {
+            return None;
+        }
+        let mark = json!({Self::FIELD: [mark.prefix, mark.suffix]});
+        match std::mem::replace(body, mark) {
+            Value::String(body) => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Finds it in an event.
+    pub(super) fn find(record: &Value) -> Option<Self> {
+        let mark = record.get("data")?.get("body")?.get(Self::FIELD)?;
+        let [prefix, suffix] = mark.as_array()?.as_slice() else {
+            return None;
+        };
+        let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+        Some(Self {
+            prefix: number(prefix)?,
+            suffix: number(suffix)?,
+        })
+    }
+
+    /// Returns the part of a request that it stands for.
+    pub(super) fn part<'a>(&self, request: &'a str) -> Option<&'a str> {
+        let end = request.len().checked_sub(self.suffix)?;
+        request.get(self.prefix..end)
     }
 }

@@ -1,18 +1,13 @@
-//! The turns of a trajectory, found without taking its events apart: a long one has tens of megabytes, and a turn is little of it.
+//! The turns of a trajectory, without their events: a long one has gigabytes of them, and a turn is little of it.
 
-use super::compat;
-use super::read::{RecordedRun, TraceError, TraceEvent, event_in, whole};
-use serde::Deserialize;
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::ops::Range;
+use super::read::{RecordedRun, TraceError, TraceEvent, whole};
+use super::recording::{Cursor, Recording};
 use std::path::Path;
 
 /// Which turns a trajectory has, in the order in which they began. What their events say is read when it is asked for.
 #[derive(Debug)]
 pub struct RecordedTurns {
-    bytes: Vec<u8>,
-    turns: Vec<Turn>,
+    pub(super) recording: Recording,
 }
 
 /// One turn with its events.
@@ -22,88 +17,51 @@ pub struct RecordedTurn {
     events: Vec<TraceEvent>,
 }
 
-#[derive(Debug)]
-struct Turn {
-    run_id: String,
-    /// The lines, from 1, and where they are.
-    lines: Vec<(usize, Range<usize>)>,
-}
-
-/// What makes a line an event, and the turn that it belongs to.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Head<'a> {
-    #[serde(borrow)]
-    trace_schema: Cow<'a, str>,
-    #[serde(borrow, rename = "type")]
-    _kind: Cow<'a, str>,
-    #[serde(borrow, rename = "sessionId")]
-    _session_id: Cow<'a, str>,
-    #[serde(borrow, default)]
-    run_id: Option<Cow<'a, str>>,
-}
-
 impl RecordedTurns {
     /// Finds the turns of a trajectory. Lines that are no events are passed over.
     pub fn read(path: &Path) -> Result<Self, TraceError> {
-        let bytes = whole(path)?;
-        let mut turns: Vec<Turn> = Vec::new();
-        let mut known: HashMap<String, usize> = HashMap::new();
-        let mut end = 0;
-        for (line, text) in bytes.split(|byte| *byte == b'\n').enumerate() {
-            let range = end..end + text.len();
-            end = range.end + 1;
-            let run_id = match serde_json::from_slice::<Head<'_>>(text) {
-                Ok(head) if head.trace_schema == compat::TRACE_SCHEMA => head.run_id,
-                Ok(_) => continue,
-                // One that is not written as we do may be an event all the same: with a field twice, say.
-                Err(_) => match event_in(text) {
-                    Some(event) => event["runId"].as_str().map(|id| id.to_owned().into()),
-                    None => continue,
-                },
-            };
-            let run_id = run_id.unwrap_or_default();
-            let at = known.get(&*run_id).copied().unwrap_or_else(|| {
-                known.insert(run_id.to_string(), turns.len());
-                turns.push(Turn {
-                    run_id: run_id.into_owned(),
-                    lines: Vec::new(),
-                });
-                turns.len() - 1
-            });
-            turns[at].lines.push((line + 1, range));
-        }
-        Ok(Self { bytes, turns })
+        let recording = Recording::of(whole(path)?);
+        Ok(Self { recording })
     }
 
     /// Returns how many turns there are.
     pub const fn len(&self) -> usize {
-        self.turns.len()
+        self.recording.turns()
     }
 
     /// Tells whether there is none.
     pub const fn is_empty(&self) -> bool {
-        self.turns.is_empty()
+        self.len() == 0
     }
 
     /// Returns which turn has a name.
     pub fn position(&self, run_id: &str) -> Option<usize> {
-        self.turns.iter().position(|turn| turn.run_id == run_id)
+        (0..self.len()).position(|at| self.recording.run_id(at) == Some(run_id))
     }
 
-    /// Reads the events of a turn.
+    /// Reads the events of a turn. That takes a part of the file of bounded length; of many turns, [`from`](Self::from) is quicker.
     pub fn turn(&self, at: usize) -> Option<RecordedTurn> {
-        let turn = self.turns.get(at)?;
-        let event = |(line, range): &(usize, Range<usize>)| {
+        self.from(at).next()
+    }
+
+    /// Reads turn after turn from one on, each when it is asked for.
+    pub fn from(&self, at: usize) -> impl Iterator<Item = RecordedTurn> {
+        let mut cursor = self.recording.cursor();
+        (at..self.len()).map(move |at| self.read_with(&mut cursor, at))
+    }
+
+    fn read_with(&self, cursor: &mut Cursor<'_>, at: usize) -> RecordedTurn {
+        let recording = &self.recording;
+        let events = recording.events_of(at).iter().filter_map(|line| {
             Some(TraceEvent {
-                line: *line,
-                value: event_in(&self.bytes[range.clone()])?,
+                line: recording.number(*line),
+                value: cursor.event(*line)?,
             })
-        };
-        Some(RecordedTurn {
-            run_id: turn.run_id.clone(),
-            events: turn.lines.iter().filter_map(event).collect(),
-        })
+        });
+        RecordedTurn {
+            events: events.collect(),
+            run_id: recording.run_id(at).unwrap_or_default().to_owned(),
+        }
     }
 }
 

@@ -15,6 +15,7 @@ impl Running<'_> {
         let parts = &self.agent.parts;
         let candidate = &parts.models[0];
         let fragments = journal::fragments::record(&self.request.context);
+        let files = journal::fragments::files(&self.request.context);
         self.journal.observe(TurnMoment::RunStarted(&RunStarted {
             run_id: &self.identity.run_id,
             session_id: &self.identity.session_id,
@@ -34,6 +35,7 @@ impl Running<'_> {
                 version: &parts.surroundings.version,
                 invocation: &parts.surroundings.invocation,
                 fragments: Some(&fragments),
+                files: &files,
                 ..RunSurroundings::default()
             },
         }));

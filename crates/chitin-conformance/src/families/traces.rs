@@ -158,10 +158,10 @@ fn write(rules: &TraceRules) -> anyhow::Result<Written> {
     drop(journal);
     let switch = switches.trajectory.context("the trajectory is on")?;
     let runtime_file = journal::trajectory_path(&switch, rules, SESSION, Some(&transcript));
-    let trace = journal::read(&runtime_file)?;
+    let trace: Vec<_> = journal::read(&runtime_file)?.events().collect();
     let parsed = Transcript::parse(TRANSCRIPT.as_bytes()).map_err(anyhow::Error::msg)?;
     let bundle = journal::build(&BundleInput {
-        events: &trace.events,
+        events: &trace,
         transcript: Some(&parsed),
         session_id: SESSION,
         session_key: KEY,
@@ -175,7 +175,7 @@ fn write(rules: &TraceRules) -> anyhow::Result<Written> {
     });
     let mut written = Written {
         logs: Vec::new(),
-        trajectory: trace.events.into_iter().map(|event| event.value).collect(),
+        trajectory: trace.into_iter().map(|event| event.value).collect(),
         bundle_events: Vec::new(),
         bundle: Vec::new(),
     };

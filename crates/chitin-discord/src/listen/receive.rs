@@ -64,6 +64,7 @@ fn may_pass(refusal: &IntakeRefusal) -> bool {
         | IntakeRefusal::Restarting
         | IntakeRefusal::Full { .. }
         | IntakeRefusal::TooMuch
+        | IntakeRefusal::NoSpace { .. }
         | IntakeRefusal::Store(_) => true,
         IntakeRefusal::Empty
         | IntakeRefusal::TooLarge(_)

@@ -203,6 +203,7 @@ impl Inner {
                 incoming.images.len()
             )));
         }
+        self.must_have_space()?;
         if self.parts.ledger.open_bytes() > MOST_OPEN_BYTES {
             return Err(IntakeRefusal::TooMuch);
         }
@@ -211,6 +212,18 @@ impl Inner {
             return Err(IntakeRefusal::Full { open });
         }
         Ok(())
+    }
+
+    /// Refuses new work while what is left of the disk is needed for what was accepted.
+    pub(crate) fn must_have_space(&self) -> Result<(), IntakeRefusal> {
+        let found = self.parts.space.look(self.parts.clock.now_ms());
+        match found.disk {
+            Some(disk) if !found.has_room_for_messages() => Err(IntakeRefusal::NoSpace {
+                free: disk.free,
+                least: found.intake,
+            }),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Returns the name of a message's job. One that its surface names has the same name whenever it is handed in, so that

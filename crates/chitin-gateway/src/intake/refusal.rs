@@ -55,6 +55,16 @@ pub enum IntakeRefusal {
     /// What is to be done already is too large.
     #[error("the open messages already use the maximum size")]
     TooMuch,
+    /// The disk is nearly full: what is left is for what was accepted.
+    #[error(
+        "only {free} bytes are free on the disk, fewer than the {least} that are kept for what was accepted"
+    )]
+    NoSpace {
+        /// How many bytes are free.
+        free: u64,
+        /// How many are kept.
+        least: u64,
+    },
     /// Too much waits in this session already.
     #[error("{waiting} messages are already queued in this session, the maximum")]
     QueueFull {

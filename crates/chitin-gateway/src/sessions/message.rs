@@ -56,6 +56,7 @@ impl Inner {
                 letter.words.len()
             )));
         }
+        self.must_have_space()?;
         let open = self.open.load(Ordering::Relaxed);
         if open >= self.parts.most_open {
             return Err(IntakeRefusal::Full { open });

@@ -34,6 +34,9 @@ pub struct ServeSettings {
     /// How many jobs may be open at once; left out, 10,000.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_open_jobs: Option<u32>,
+    /// Messages are refused while the disk has fewer free bytes; left out, 64 MiB, or an eightieth of a smaller disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_free_bytes: Option<u64>,
     /// How long messages are tried again while the machine or the model fails, in seconds; left out, 86,400, a day. 0 is not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_seconds: Option<u32>,

@@ -13,6 +13,15 @@ pub struct TraceSettings {
     /// The directory of trajectories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trajectory_dir: Option<String>,
+    /// How many bytes all trajectories of a home may have; left out, 512 MiB. The oldest are deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_bytes: Option<u64>,
+    /// How many days a trajectory is kept after its last turn; left out, 30.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_age_days: Option<u32>,
+    /// Nothing is recorded while the disk has fewer free bytes; left out, 256 MiB, or a twentieth of a smaller disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_free_bytes: Option<u64>,
     /// Whether requests are logged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload_log: Option<bool>,

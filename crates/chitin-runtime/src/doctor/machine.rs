@@ -2,12 +2,13 @@
 
 use super::DoctorCheck;
 use crate::channels::CREDENTIALS_FILE;
+use crate::recordings::{self, RecordingLimits, mib};
 use crate::serve::{JOB_LOG, TOKEN_FILE, listen_address};
 use crate::{Host, Setup, own_config, sandbox_config, shown, without_numbers};
 use chitin_config::agents;
 use chitin_config::{IssueSeverity, channel_issues, judge};
 use chitin_gateway::route::Routing;
-use chitin_guard::Root;
+use chitin_guard::{Root, SpaceLevel};
 use chitin_store::job_log;
 use chitin_tools::sandbox::{Sandbox, SandboxLevel};
 use std::io::{Read, Write};
@@ -28,6 +29,8 @@ pub(super) fn look(host: &Host, setup: &Setup, state: &Path) -> Vec<DoctorCheck>
     checks.extend(workspaces(host, setup));
     checks.extend(home(host, state));
     checks.extend(job_log(host, state));
+    checks.push(disk(host, setup, state));
+    checks.push(recorded(setup, state));
     checks.push(port(setup));
     checks.push(open_files());
     checks.push(sandbox(host, setup, state));
@@ -65,6 +68,56 @@ fn job_log(host: &Host, state: &Path) -> Vec<DoctorCheck> {
         checks.push(DoctorCheck::odd(area, message, hint));
     }
     checks
+}
+
+/// Looks how much room is left for what is accepted.
+fn disk(host: &Host, setup: &Setup, state: &Path) -> DoctorCheck {
+    let area = "disk";
+    let found = recordings::look(state, &setup.configuration);
+    let Some(disk) = found.disk else {
+        let what = format!("the disk of `{}` cannot be looked at", shown(state, host));
+        return DoctorCheck::odd(area, what, "");
+    };
+    let free = format!(
+        "{} are free on the disk of `{}`",
+        mib(disk.free),
+        shown(state, host)
+    );
+    let hint = "make room; what stopped begins again by itself";
+    match found.level {
+        SpaceLevel::Enough => DoctorCheck::fine(area, free),
+        SpaceLevel::Low => DoctorCheck::odd(
+            area,
+            format!(
+                "{free}, less than {}: turns are not recorded",
+                mib(found.recordings)
+            ),
+            hint,
+        ),
+        SpaceLevel::Reserve => DoctorCheck::wrong(
+            area,
+            format!(
+                "{free}, less than {}: `chitin serve` accepts no messages",
+                mib(found.intake)
+            ),
+            hint,
+        ),
+    }
+}
+
+/// Counts what is recorded.
+fn recorded(setup: &Setup, state: &Path) -> DoctorCheck {
+    let limits = RecordingLimits::of(&setup.configuration);
+    let found = recordings::count(state);
+    DoctorCheck::fine(
+        "recordings",
+        format!(
+            "recorded sessions: {}, {} of at most {}",
+            found.sessions,
+            mib(found.bytes),
+            mib(limits.max_bytes)
+        ),
+    )
 }
 
 fn configuration(host: &Host, setup: &Setup) -> Vec<DoctorCheck> {

@@ -3,11 +3,13 @@
 
 use super::{DoctorCheck, DoctorFix, named};
 use crate::Host;
+use chitin_agent::journal::{self, JournalRedactor};
 use chitin_guard::{
     ClaimKind, DirectoryEntryKind, Expected, LinkPolicy, ReadPolicy, Root, commit_all,
 };
 use chitin_tools::redact::Redactor;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 const AREA: &str = "recordings";
@@ -129,7 +131,14 @@ fn look_at(
     let read = home
         .read(path, &policy)
         .map_err(|error| error.to_string())?;
-    let Some((text, lines)) = cleaned(&read.bytes, kind, secrets) else {
+    let found = if journal::is_recording(&read.bytes) {
+        let secrets = secrets.clone();
+        let redactor = JournalRedactor::new(move |text| Cow::Owned(secrets.redact(text)));
+        journal::cleaned(&read.bytes, &redactor)
+    } else {
+        cleaned(&read.bytes, kind, secrets)
+    };
+    let Some((text, lines)) = found else {
         return Ok(());
     };
     if lock.is_some() {

@@ -2,6 +2,7 @@
 
 use crate::channels::{ChannelSet, shut_out};
 use crate::error::{ErrorKind, RuntimeError};
+use crate::recordings::RecordingKeeper;
 use crate::{AgentTarget, Configuration, Host, Notes, ServeHost, SystemClock};
 use chitin_config::IssueSeverity;
 use chitin_gateway::approvals::ApprovalOptions;
@@ -11,7 +12,7 @@ use chitin_gateway::heartbeat::BeatingAgent;
 use chitin_gateway::route::Routing;
 use chitin_gateway::surface::directory::DirectorySurface;
 use chitin_gateway::{
-    AccessControl, AgentHost, Gateway, GatewayParts, OutagePolicy, Surfaces, tools,
+    AccessControl, AgentHost, Gateway, GatewayParts, OutagePolicy, Surfaces, WeakGateway, tools,
 };
 use chitin_guard::Root;
 use chitin_protocol::settings::ServeSettings;
@@ -25,6 +26,8 @@ use std::time::Duration;
 /// How many jobs may be open at once, when nobody says.
 const OPEN_JOBS: usize = 10_000;
 
+/// How often somebody looks how much room is left.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long a question for permission waits, in seconds, when nobody says.
 const APPROVAL_SECONDS: u64 = 600;
 /// The directory of the job log, in Chitin's home.
@@ -94,13 +97,17 @@ impl ServedGateway {
     ) -> Result<PreparedGateway, RuntimeError> {
         let model = request.model.as_deref();
         let agents = ServeHost::new(host, &request.target, model, configuration, notes)?;
-        let agents = Arc::new(agents.with_names_of_plugins(configuration));
+        let recordings = Arc::new(RecordingKeeper::new(state, configuration, notes));
+        let agents = agents
+            .with_names_of_plugins(configuration)
+            .with_recordings(&recordings);
         Ok(PreparedGateway {
             host: Arc::clone(host),
             configuration: configuration.clone(),
             state: state.to_path_buf(),
             notes: notes.clone(),
-            agents,
+            agents: Arc::new(agents),
+            recordings,
             files: request.files,
             surfaces: request.surfaces,
         })
@@ -130,6 +137,7 @@ pub struct PreparedGateway {
     state: PathBuf,
     notes: Notes,
     agents: Arc<ServeHost>,
+    recordings: Arc<RecordingKeeper>,
     files: Option<PathBuf>,
     surfaces: Surfaces,
 }
@@ -173,6 +181,7 @@ impl PreparedGateway {
             state,
             notes,
             agents,
+            recordings,
             files: asked,
             surfaces,
         } = self;
@@ -200,9 +209,11 @@ impl PreparedGateway {
             clock: Arc::new(SystemClock),
             zone: host.zone(),
             most_open: most_open.map_or(OPEN_JOBS, |most| most as usize),
+            space: Arc::clone(&recordings.space),
             outage: outage(&configuration.server),
             note: notes.sink(),
         });
+        tokio::spawn(look_in_time(gateway.downgrade(), recordings));
         let seconds = configuration.server.approval_seconds;
         let secrets = host.secrets.clone();
         gateway.ask_for_approvals(ApprovalOptions {
@@ -224,6 +235,16 @@ impl PreparedGateway {
             heartbeats,
         };
         Ok((served, predecessor))
+    }
+}
+
+/// Looks at the disk and at recordings, so that what stopped is told, and begins again, without anybody's message.
+async fn look_in_time(gateway: WeakGateway, recordings: Arc<RecordingKeeper>) {
+    while let Some(gateway) = gateway.get() {
+        gateway.space();
+        drop(gateway);
+        recordings.sweep_in_time();
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 

@@ -7,12 +7,16 @@ pub use replay::{PromptDifference, ReplayedRequest, SystemChange, TraceReplay};
 use crate::display::plain;
 use crate::error::{ErrorKind, RuntimeError};
 use crate::{Configuration, Host, Notes};
+use chitin_agent::journal::fragments::{self, PromptSpan};
 use chitin_agent::journal::{
-    self, JournalRedactor, LookupDirectories, Switches, TraceError, TraceFile, TraceSummary,
+    self, JournalRedactor, LookupDirectories, RecordedContents, Switches, TraceError, TraceFile,
+    TraceSummary,
 };
 use chitin_contract::Contract;
+use chitin_protocol::agent_id::AgentId;
 use chitin_protocol::nearest::nearest;
 use chitin_protocol::settings::TraceSettings;
+use chitin_undo::ContentId;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -145,6 +149,13 @@ pub fn read(summary: &TraceSummary, notes: &Notes) -> Result<TraceFile, RuntimeE
             file.damaged
         ));
     }
+    if file.lost > 0 {
+        notes.note(&format!(
+            "lines in `{}` that cannot be read because they lean on lines that are damaged or missing: {}",
+            summary.path.display(),
+            file.lost
+        ));
+    }
     Ok(file)
 }
 
@@ -157,7 +168,7 @@ pub fn contract_of(
     if let Some(name) = named {
         return crate::contracts::find(name);
     }
-    let recorded = file.events.iter().rev().find_map(|event| {
+    let recorded = file.last("trace.metadata").and_then(|event| {
         let name = event.data()["harness"]["contract"].as_str()?;
         chitin_contract::by_name(name)
     });
@@ -169,9 +180,69 @@ pub fn contract_of(
 
 /// Returns where a session's transcript is, as its trajectory says.
 pub fn transcript_of(file: &TraceFile) -> Option<PathBuf> {
-    let mut events = file.events.iter().rev();
-    let path = events.find_map(|event| event.data()["sessionFile"].as_str())?;
+    let started = file.last("session.started")?;
+    let path = started.data()["sessionFile"].as_str()?;
     Some(PathBuf::from(path)).filter(|path| Path::is_absolute(path))
+}
+
+/// Reads a file of the workspace as a turn read it for its prompt, before budgets: by its name or path, in a turn counted from 1, or the
+/// newest one.
+pub fn injected_file(
+    host: &Host,
+    summary: &TraceSummary,
+    file: &TraceFile,
+    name: &str,
+    turn: Option<usize>,
+) -> Result<Vec<u8>, RuntimeError> {
+    let turns = file.turns().len();
+    let at = turn.unwrap_or(turns);
+    let read = at.checked_sub(1).and_then(|at| file.turns().turn(at));
+    let Some(read) = read else {
+        let what = format!("There is no turn {at} in this recording.");
+        return Err(RuntimeError::new(ErrorKind::User, what).hint(format!("it has {turns}")));
+    };
+    let run = read.run();
+    let metadata = run.event("trace.metadata");
+    let spans = metadata
+        .map(|event| fragments::spans(event.data()))
+        .unwrap_or_default();
+    let injected = spans.iter().filter(|span| span.digest.is_some());
+    let is_named = |span: &&PromptSpan| span.name == name || span.path.as_deref() == Some(name);
+    let Some(span) = injected.clone().find(is_named) else {
+        let what = format!(
+            "The prompt of turn {at} has no file `{}`.",
+            plain(name, '\u{fffd}')
+        );
+        let error = RuntimeError::new(ErrorKind::User, what);
+        let names: Vec<String> = injected.map(|span| format!("`{}`", span.name)).collect();
+        return Err(if names.is_empty() {
+            error.hint("its files were not recorded; versions before this one did not")
+        } else {
+            error.hint(format!("it has {}", names.join(", ")))
+        });
+    };
+    let digest = span.digest.as_deref().unwrap_or_default();
+    content(host, summary, digest, span.size).ok_or_else(|| {
+        let what = format!("The content of `{}` is no longer kept.", span.name);
+        RuntimeError::new(ErrorKind::User, what).hint(format!("its BLAKE3 digest is {digest}"))
+    })
+}
+
+/// Finds a content among those that were kept with recordings, else among those that undo keeps.
+fn content(
+    host: &Host,
+    summary: &TraceSummary,
+    digest: &str,
+    size: Option<usize>,
+) -> Option<Vec<u8>> {
+    let state = crate::chitin_home(host)?;
+    if let Ok(bytes) = RecordedContents::read(&state.join("logs"), digest) {
+        return Some(bytes);
+    }
+    let agent = AgentId::normalize(summary.session_key.split(':').nth(1)?);
+    let history = crate::checkpoints::to_read(&state, &agent, Path::new(&summary.workspace));
+    let id = ContentId::parse(digest)?;
+    history.content(id, size? as u64).ok().flatten()
 }
 
 fn unreadable(error: TraceError) -> RuntimeError {

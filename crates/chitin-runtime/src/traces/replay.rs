@@ -121,7 +121,8 @@ impl TraceReplay {
             looks: Vec::new(),
         };
         let mut requests = Vec::new();
-        for (at, run) in file.runs().iter().enumerate() {
+        for (at, turn) in file.runs().enumerate() {
+            let run = turn.run();
             let trigger = run.event("session.started").map_or("", |event| {
                 event.data()["trigger"].as_str().unwrap_or_default()
             });

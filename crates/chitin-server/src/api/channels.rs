@@ -63,7 +63,7 @@ pub(crate) struct Readiness {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct NotReady {
-    /// `draining`, `channel_failed`, `job_log_failing` or, when degraded, `job_log_damaged`.
+    /// `draining`, `channel_failed`, `job_log_failing`, `disk_full` or, when degraded, `job_log_damaged`, `disk_low`.
     reason: &'static str,
     /// The channel that failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,7 +151,7 @@ impl NotReady {
     }
 }
 
-/// Says whether the server can be used: it is open, what it accepts can be stored, and no network has given up.
+/// Says whether the server can be used: it is open, what it accepts can be stored, there is room for it, and no network has given up.
 pub(crate) fn ready(shared: &Shared) -> Response<Body> {
     let mut reasons = Vec::new();
     if !shared.is_open() || shared.gateway.is_closing() {
@@ -172,10 +172,21 @@ pub(crate) fn ready(shared: &Shared) -> Response<Body> {
             });
         }
     }
+    let disk = shared.gateway.space();
+    if !disk.has_room_for_messages() {
+        reasons.push(NotReady::because("disk_full"));
+    }
+    let mut degraded = Vec::new();
+    if job_log.damage.is_some() {
+        degraded.push(NotReady::because("job_log_damaged"));
+    }
+    if !disk.has_room_for_recordings() {
+        degraded.push(NotReady::because("disk_low"));
+    }
     let (code, status) = if !reasons.is_empty() {
         (StatusCode::SERVICE_UNAVAILABLE, "not_ready")
-    } else if job_log.damage.is_some() {
-        reasons.push(NotReady::because("job_log_damaged"));
+    } else if !degraded.is_empty() {
+        reasons = degraded;
         (StatusCode::OK, "degraded")
     } else {
         (StatusCode::OK, "ready")

@@ -38,6 +38,8 @@ pub(crate) struct ServerStatus {
     surfaces: Vec<String>,
     /// How many jobs there are.
     queue: QueueFigures,
+    /// How much room is left on the disk of Chitin's home.
+    disk: DiskFigures,
     /// The sessions with open jobs.
     busy: Vec<BusySession>,
     /// How many connections are open.
@@ -55,6 +57,35 @@ struct QueueFigures {
     waiting: usize,
     /// Jobs that are tried again when an outage of the machine or the model is over.
     delayed: usize,
+}
+
+/// How much room is left on the disk of Chitin's home.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct DiskFigures {
+    /// Bytes that are free; nothing if the disk cannot be looked at.
+    free_bytes: Option<u64>,
+    /// Whether turns are recorded. They are again when there is room.
+    records: bool,
+    /// Whether messages are accepted. They are again when there is room.
+    accepts: bool,
+    /// Below so many free bytes turns are not recorded.
+    records_above: u64,
+    /// Below so many free bytes messages are refused.
+    accepts_above: u64,
+}
+
+impl DiskFigures {
+    fn of(shared: &Shared) -> Self {
+        let found = shared.gateway.space();
+        Self {
+            free_bytes: found.disk.map(|disk| disk.free),
+            records: found.has_room_for_recordings(),
+            accepts: found.has_room_for_messages(),
+            records_above: found.recordings,
+            accepts_above: found.intake,
+        }
+    }
 }
 
 /// The agents.
@@ -93,6 +124,7 @@ pub(crate) fn status(shared: &Shared) -> Response<Body> {
         agents: shared.gateway.parts().host.agents(),
         surfaces: surfaces.iter().map(|one| one.id().to_owned()).collect(),
         queue,
+        disk: DiskFigures::of(shared),
         busy,
         connections: shared.connections.load(Ordering::Relaxed),
         streams: shared.open_streams(),

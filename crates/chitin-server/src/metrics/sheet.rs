@@ -95,6 +95,7 @@ fn text(shared: &Shared) -> String {
     }
     networks(shared, &mut sheet);
     job_log(shared, &mut sheet);
+    disk(shared, &mut sheet);
     if let Some(bytes) = shared.attached.memory.and_then(|memory| memory()) {
         let help = "Memory that the process has.";
         sheet.one("process_resident_memory_bytes", "gauge", help, bytes);
@@ -221,6 +222,28 @@ fn networks(shared: &Shared, sheet: &mut Sheet) {
     let count = shared.gateway.trust().turned_away_count();
     let help = "Messages of people who are not known.";
     sheet.one("chitin_messages_turned_away_total", "counter", help, count);
+}
+
+fn disk(shared: &Shared, sheet: &mut Sheet) {
+    let found = shared.gateway.space();
+    if let Some(disk) = found.disk {
+        let help = "Bytes that are free on the disk of Chitin's home.";
+        sheet.one("chitin_disk_free_bytes", "gauge", help, disk.free);
+    }
+    for (name, help, value) in [
+        (
+            "chitin_disk_records",
+            "Whether the disk has room for recordings of turns.",
+            found.has_room_for_recordings(),
+        ),
+        (
+            "chitin_disk_accepts",
+            "Whether the disk has room for new messages.",
+            found.has_room_for_messages(),
+        ),
+    ] {
+        sheet.one(name, "gauge", help, u8::from(value));
+    }
 }
 
 fn job_log(shared: &Shared, sheet: &mut Sheet) {

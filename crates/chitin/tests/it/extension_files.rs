@@ -132,7 +132,7 @@ fn find(directory: &std::path::Path, word: &str) -> String {
             } else if path.to_string_lossy().contains(word)
                 && path.extension().is_some_and(|ending| ending == "jsonl")
             {
-                return std::fs::read_to_string(path).unwrap();
+                return crate::process::readable(&path);
             }
         }
     }

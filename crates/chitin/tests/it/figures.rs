@@ -215,12 +215,13 @@ fn a_stopped_turn_without_a_report_has_unknown_tokens() {
 fn started(talk: &Talk) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for trace in told(talk, &["trace", "list"])["traces"].as_array().unwrap() {
-        let file = std::fs::read(trace["path"].as_str().unwrap()).unwrap();
-        let begun = lines(&file)
-            .into_iter()
-            .filter(|event| event["type"] == "session.started");
+        let path = std::path::Path::new(trace["path"].as_str().unwrap());
+        let file = chitin_agent::journal::read(path).unwrap();
+        let begun = file
+            .events()
+            .filter(|event| event.kind() == "session.started");
         found.extend(begun.map(|event| {
-            let word = |name: &str| event["data"][name].as_str().unwrap_or("none").to_owned();
+            let word = |name: &str| event.data()[name].as_str().unwrap_or("none").to_owned();
             (word("trigger"), word("messageChannel"))
         }));
     }

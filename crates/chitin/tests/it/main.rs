@@ -26,6 +26,7 @@ mod origins;
 mod pairing;
 mod plugins;
 mod process;
+mod recordings;
 mod reference;
 mod releases;
 mod request_figures;

@@ -1,5 +1,6 @@
 //! The binary, run in an environment of its own.
 
+use chitin_agent::journal;
 use chitin_test::TestEnv;
 use std::process::{Command, Output};
 
@@ -47,4 +48,21 @@ fn document(env: &TestEnv, arguments: &[&str], output: &Output) -> String {
         text(&output.stderr),
         output.status.code().unwrap_or(-1)
     )
+}
+
+/// Returns what is in a file; of a recording of turns, what it stands for.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test looks at what was written"
+)]
+pub(crate) fn readable(path: &std::path::Path) -> String {
+    let bytes = std::fs::read(path).unwrap();
+    let mut text = String::from_utf8_lossy(&bytes).into_owned();
+    if journal::is_recording(&bytes) {
+        let file = journal::read(path).unwrap();
+        let events = file.events().map(|event| event.value.to_string());
+        let bodies = file.requests().filter_map(|request| request.body);
+        text.extend(events.chain(bodies));
+    }
+    text
 }

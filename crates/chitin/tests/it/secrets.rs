@@ -194,7 +194,7 @@ fn no_configured_secret_is_shown_logged_or_recorded() {
     let home = talk.env.home().join(".chitin");
     let mut seen = 0;
     for file in written(&home) {
-        let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
+        let text = crate::process::readable(&file);
         let is_transcript = file.to_string_lossy().contains("/sessions/")
             && file.extension().is_some_and(|end| end == "jsonl");
         if !is_transcript {

@@ -7,7 +7,7 @@
 use crate::process::{chitin, command, transcript};
 use chitin_agent::journal::{
     Journal, JournalEnvironment, JournalRedactor, LookupDirectories, RequestSent, RunEnded,
-    RunStarted, RunSurroundings, Switches, TurnMoment,
+    RunStarted, RunSurroundings, Switches, TurnMoment, trajectory_path,
 };
 use chitin_contract::Contract;
 use chitin_model::{Api, Prepared};
@@ -47,6 +47,8 @@ struct Recorded<'a> {
     tools: &'a str,
     /// Variables that are set while it is recorded.
     on: &'a [&'a str],
+    /// Whether another turn has the recording at the same time, so that only events are written, as by earlier versions.
+    held: bool,
 }
 
 const PLAIN: Recorded<'static> = Recorded {
@@ -56,6 +58,7 @@ const PLAIN: Recorded<'static> = Recorded {
     prompts: &["What is planned?"],
     tools: TOOLS,
     on: &[],
+    held: false,
 };
 
 /// Records turns as `chitin run` would: with the system prompt that the workspace gives now. Returns the bodies.
@@ -72,6 +75,16 @@ fn record(env: &TestEnv, recorded: &Recorded<'_>) -> Vec<String> {
     let settings = TraceSettings::default();
     let lookup = |name: &str| recorded.on.contains(&name).then(|| "1".to_owned());
     let switches = Switches::from_lookup(lookup, &settings, &Value::Null, &places, &rules);
+    let trajectory = switches
+        .trajectory
+        .as_ref()
+        .map(|switch| trajectory_path(switch, &rules, recorded.session, Some(&transcript_file)));
+    let _held = trajectory.filter(|_| recorded.held).map(|path| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = std::fs::File::create(path).unwrap();
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        file
+    });
     let mut journal = Journal::new(
         &switches,
         JournalEnvironment {
@@ -330,6 +343,7 @@ fn a_request_is_printed_to_the_byte() {
         session: OTHER,
         key: "agent:main:old",
         contract: &chitin_contract::OPENCLAW_2026_4,
+        held: true,
         ..PLAIN
     };
     record(&env, &older);

@@ -24,8 +24,9 @@ fn trace(scene: &Scene, plan: &Plan) -> TraceFile {
 }
 
 fn build(scene: &Scene, trace: &TraceFile, transcript: Option<&Transcript>) -> Bundle {
+    let events: Vec<_> = trace.events().collect();
     journal::build(&BundleInput {
-        events: &trace.events,
+        events: &events,
         transcript,
         session_id: SESSION,
         session_key: KEY,
@@ -109,11 +110,7 @@ fn a_session_without_a_transcript_gives_what_there_is() {
     assert!(!names.contains(&"session-branch.json"));
     assert_eq!(file(&bundle, "system-prompt.txt"), "Be brief.");
 
-    let nothing = TraceFile {
-        path: scene.trajectory(),
-        events: Vec::new(),
-        damaged: 0,
-    };
+    let nothing = journal::read(&scene.env.file("nothing.jsonl", "")).unwrap();
     let bundle = build(&scene, &nothing, None);
     let names: Vec<&str> = bundle.files.iter().map(|file| file.name).collect();
     assert_eq!(names, ["manifest.json", "events.jsonl"]);

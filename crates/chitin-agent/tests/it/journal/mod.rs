@@ -5,6 +5,7 @@
 )]
 
 mod bundle;
+mod growth;
 mod logs;
 mod safety;
 mod switches;
@@ -118,6 +119,18 @@ impl Scene {
             summary: keep(&self.summaries),
         };
         Journal::new(&self.switches(variables), around)
+    }
+
+    /// Holds a recording as a turn that runs does: others write their events out.
+    pub(super) fn hold(&self, path: &std::path::Path) -> std::fs::File {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let file = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)
+            .unwrap();
+        rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        file
     }
 
     pub(super) fn transcript(&self) -> PathBuf {
@@ -357,6 +370,13 @@ fn stream(journal: &mut Journal, message: &AssistantMessage) {
         }
     }
     tell(StreamEvent::Done(Box::new(message.clone())));
+}
+
+/// Reads the events of a trajectory.
+pub(super) fn events(path: &std::path::Path) -> Vec<Value> {
+    let file = chitin_agent::journal::read(path).unwrap();
+    assert_eq!((file.damaged, file.lost), (0, 0));
+    file.events().map(|event| event.value).collect()
 }
 
 pub(super) fn lines(path: &std::path::Path) -> Vec<Value> {

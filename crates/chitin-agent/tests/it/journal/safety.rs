@@ -1,7 +1,7 @@
 //! What never happens: a secret in a log, a file before the request is out, a turn that fails for a log, lines that mix.
 
 use super::{EVERYTHING, Plan, Scene};
-use chitin_agent::journal::{Journal, JournalRedactor, TurnMoment};
+use chitin_agent::journal::{self, Journal, JournalRedactor, TurnMoment};
 use chitin_contract::TraceRules;
 use chitin_model::StreamEvent;
 use chitin_protocol::message::{Block, StopReason};
@@ -17,7 +17,14 @@ fn everything(directory: &Path) -> String {
         if path.is_dir() {
             text += &everything(&path);
         } else {
-            text += &String::from_utf8_lossy(&std::fs::read(&path).unwrap());
+            let bytes = std::fs::read(&path).unwrap();
+            text += &String::from_utf8_lossy(&bytes);
+            if journal::is_recording(&bytes) {
+                let file = journal::read(&path).unwrap();
+                let events = file.events().map(|event| event.value.to_string());
+                let bodies = file.requests().filter_map(|request| request.body);
+                text.extend(events.chain(bodies));
+            }
         }
     }
     text
@@ -41,7 +48,7 @@ fn no_file_is_touched_before_the_request_is_out() {
     assert!(!scene.state().exists());
     let messages = [chitin_protocol::message::Message::user("hi", super::NOON)];
     scene.request(&mut journal, &plan, 1, &messages);
-    let types = super::order(&super::lines(&scene.trajectory()), "type");
+    let types = super::order(&super::events(&scene.trajectory()), "type");
     assert_eq!(
         types, "session.started trace.metadata context.compiled prompt.submitted",
         "all that is known stands on the disk while the model thinks"
@@ -54,7 +61,7 @@ fn a_turn_that_dies_before_its_request_is_still_recorded() {
     let mut journal = scene.journal(&[]);
     scene.begin(&mut journal, &Plan::default());
     drop(journal);
-    assert_eq!(super::lines(&scene.trajectory()).len(), 2);
+    assert_eq!(super::events(&scene.trajectory()).len(), 2);
 }
 
 #[test]
@@ -122,7 +129,7 @@ fn two_journals_on_one_log_never_mix_their_lines() {
     });
     // Reading fails on a line that is not whole.
     assert_eq!(scene.log("cache-trace.jsonl").len(), 4 * 5 * 10);
-    assert_eq!(super::lines(&scene.trajectory()).len(), 4 * 5 * 7);
+    assert_eq!(super::events(&scene.trajectory()).len(), 4 * 5 * 7);
 }
 
 #[test]
@@ -189,7 +196,7 @@ fn an_address_is_recorded_without_what_may_be_a_key() {
         ..Plan::default()
     };
     scene.turn(&mut scene.journal(&[]), &plan);
-    let request = &super::lines(&scene.trajectory())[4]["data"];
+    let request = &super::events(&scene.trajectory())[4]["data"];
     assert_eq!(request["url"], "https://models.example:8443/v1/x");
 }
 

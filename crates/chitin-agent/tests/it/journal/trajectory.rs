@@ -1,6 +1,6 @@
 //! Trajectories: where they are, what they say, how they are read back.
 
-use super::{Plan, SESSION, Scene, lines, order};
+use super::{Plan, SESSION, Scene, events, order};
 use chitin_agent::journal::{self, RunEnded, RunError, TurnMoment, TurnStop};
 use chitin_contract::{OversizeEvents, TraceRules};
 use chitin_protocol::message::Message;
@@ -23,13 +23,13 @@ fn a_turn_has_its_events_in_order() {
         let mut journal = scene.journal(&[]);
         scene.turn(&mut journal, &Plan::default());
         let once = format!("{base}{middle}{end}");
-        assert_eq!(order(&lines(&scene.trajectory()), "type"), once);
+        assert_eq!(order(&events(&scene.trajectory()), "type"), once);
         let second = Plan {
             run_id: "run-2".to_owned(),
             ..Plan::default()
         };
         scene.turn(&mut journal, &second);
-        let events = lines(&scene.trajectory());
+        let events = events(&scene.trajectory());
         assert_eq!(order(&events, "type"), format!("{once} {once}"));
         assert_eq!(events[events.len() / 2]["seq"], 1, "every turn counts anew");
     }
@@ -62,7 +62,7 @@ fn it_stands_where_the_contract_or_the_user_says() {
     let variables = [("OPENCLAW_TRAJECTORY_DIR", "kept")];
     named.turn(&mut named.journal(&variables), &Plan::default());
     let kept = named.env.path().join(format!("kept/{SESSION}.jsonl"));
-    assert_eq!(lines(&kept).len(), 7);
+    assert_eq!(events(&kept).len(), 7);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn it_says_what_the_turn_cost_and_how_it_ended() {
     let scene = Scene::new(TraceRules::CANONICAL);
     let mut journal = scene.journal(&[]);
     scene.turn(&mut journal, &Plan::default());
-    let events = lines(&scene.trajectory());
+    let events = events(&scene.trajectory());
     let artifacts = &events[9]["data"];
     assert_eq!(
         artifacts["usage"],
@@ -108,7 +108,7 @@ fn a_turn_that_is_stopped_or_fails_says_so() {
             messages: &[],
             spending: None,
         }));
-        lines(&scene.trajectory()).pop().unwrap()["data"].clone()
+        events(&scene.trajectory()).pop().unwrap()["data"].clone()
     };
     let by_user = end(Some(TurnStop::ByCaller), None);
     assert_eq!(by_user["status"], "interrupted");
@@ -137,7 +137,8 @@ fn a_context_after_a_summary_is_told_anew() {
     journal.observe(TurnMoment::Compacted);
     scene.request(&mut journal, &plan, 2, &messages);
     let file = journal::read(&scene.trajectory()).unwrap();
-    assert_eq!(file.runs()[0].contexts().count(), 2);
+    let turn = file.runs().next().unwrap();
+    assert_eq!(turn.run().contexts().count(), 2);
 }
 
 /// A history that is longer than an event may be.
@@ -161,7 +162,7 @@ fn an_event_that_is_too_long_loses_its_data_or_only_what_is_long_in_it() {
             text.lines()
                 .all(|line| line.len() <= rules.trajectory_event_bytes)
         );
-        let context = &lines(&scene.trajectory())[2]["data"];
+        let context = &events(&scene.trajectory())[2]["data"];
         let left_out = match rules.trajectory_oversize {
             OversizeEvents::Data => {
                 assert!(context.get("systemPrompt").is_none());
@@ -181,41 +182,43 @@ fn an_event_that_is_too_long_loses_its_data_or_only_what_is_long_in_it() {
 }
 
 #[test]
-fn a_request_after_one_that_was_too_long_does_not_lean_on_it() {
+fn a_request_that_is_too_long_for_an_event_is_recorded_all_the_same() {
     let scene = Scene::new(TraceRules::CANONICAL);
     let mut journal = scene.journal(&[]);
     let long = Plan {
         history: long_history(),
         ..Plan::default()
     };
-    scene.turn(&mut journal, &long);
+    let bodies = scene.turn(&mut journal, &long);
     let recorded = journal::read(&scene.trajectory()).unwrap();
     let requests: Vec<_> = recorded.requests().collect();
     assert_eq!(requests.len(), 2);
-    assert!(
-        requests
-            .iter()
-            .all(|one| one.body.is_none() && !one.digest.is_empty())
-    );
+    for (request, body) in requests.iter().zip(&bodies) {
+        assert!(request.is_exact());
+        assert_eq!(request.body.as_ref(), Some(body));
+    }
+    let turn = recorded.runs().next().unwrap();
+    let event = turn.run().event("model.request").unwrap();
+    assert_eq!(event.data()["body"]["truncated"], true);
 }
 
 #[test]
 fn a_full_trajectory_takes_no_more_and_says_so_once() {
     let mut rules = TraceRules::CANONICAL;
-    rules.trajectory_bytes = 4000;
+    rules.trajectory_bytes = 1500;
     let scene = Scene::new(rules);
     let mut journal = scene.journal(&[]);
     scene.turn(&mut journal, &Plan::default());
     scene.turn(&mut journal, &Plan::default());
     let length = std::fs::metadata(scene.trajectory()).unwrap().len();
-    assert!(length <= 4000, "{length}");
+    assert!(length <= 1500, "{length}");
     let notes = scene.notes.lock().unwrap().clone();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(notes[0].contains("as long as it may get"));
 }
 
 #[test]
-fn a_line_that_a_crash_cut_short_costs_only_itself() {
+fn a_write_that_a_crash_cut_short_costs_only_itself() {
     let scene = Scene::new(TraceRules::CANONICAL);
     scene.turn(&mut scene.journal(&[]), &Plan::default());
     let path = scene.trajectory();
@@ -224,7 +227,8 @@ fn a_line_that_a_crash_cut_short_costs_only_itself() {
     std::fs::write(&path, &text).unwrap();
     scene.turn(&mut scene.journal(&[]), &Plan::default());
     let file = journal::read(&path).unwrap();
-    assert_eq!((file.damaged, file.events.len()), (1, 21));
+    // The end of a turn is three events, written at once.
+    assert_eq!((file.damaged, file.len()), (1, 19));
     assert_eq!(journal::summarize(&path).unwrap().unwrap().turns, 2);
 }
 
@@ -240,9 +244,9 @@ fn a_turn_has_the_same_events_whichever_way_it_is_read() {
     std::fs::write(&path, format!("{twice}\n{text}")).unwrap();
     let file = journal::read(&path).unwrap();
     let turns = journal::RecordedTurns::read(&path).unwrap();
-    assert_eq!((file.runs().len(), turns.len()), (1, 1));
+    assert_eq!((file.runs().count(), turns.len()), (1, 1));
     let events = turns.turn(0).unwrap().run().events.len();
-    assert_eq!(events, file.events.len());
+    assert_eq!(events, file.len());
 }
 
 #[test]
@@ -325,13 +329,19 @@ proptest! {
         let text: Vec<_> = lines.iter().enumerate().map(line).collect();
         let path = env.file("state/s.trajectory.jsonl", text.join("\n"));
         let (file, turns) = (journal::read(&path).unwrap(), journal::RecordedTurns::read(&path).unwrap());
-        let runs = file.runs();
+        let mut runs: Vec<(String, Vec<_>)> = Vec::new();
+        for event in file.events() {
+            match runs.iter_mut().find(|(run, _)| *run == event.run_id()) {
+                Some((_, events)) => events.push(event),
+                None => runs.push((event.run_id().to_owned(), vec![event])),
+            }
+        }
         prop_assert_eq!(turns.len(), runs.len());
-        for (at, run) in runs.iter().enumerate() {
-            prop_assert_eq!(turns.position(run.run_id), Some(at));
+        for (at, (run, events)) in runs.iter().enumerate() {
+            prop_assert_eq!(turns.position(run), Some(at));
             let turn = turns.turn(at).unwrap();
-            prop_assert_eq!(turn.run().run_id, run.run_id);
-            prop_assert_eq!(turn.run().events, run.events.clone());
+            prop_assert_eq!(turn.run().run_id, run);
+            prop_assert_eq!(turn.run().events, events.iter().collect::<Vec<_>>());
         }
         prop_assert!(turns.turn(runs.len()).is_none());
     }

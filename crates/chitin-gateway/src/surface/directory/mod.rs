@@ -124,6 +124,7 @@ impl DirectorySurface {
                             | IntakeRefusal::Restarting
                             | IntakeRefusal::Full { .. }
                             | IntakeRefusal::TooMuch
+                            | IntakeRefusal::NoSpace { .. }
                             | IntakeRefusal::QueueFull { .. }
                             | IntakeRefusal::Store(_),
                         ) => {

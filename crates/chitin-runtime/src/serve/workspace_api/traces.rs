@@ -129,20 +129,12 @@ pub(super) fn show(
         .hint("`GET /api/traces` lists them."));
     };
     let file = recorded::read(&path)?;
-    let all = file.events.len();
-    let (mut events, mut bytes) = (Vec::new(), 0);
-    for event in file.events.into_iter().rev().take(MOST_EVENTS) {
-        bytes += event.value.to_string().len();
-        if bytes > MOST_BYTES && !events.is_empty() {
-            break;
-        }
-        events.push(event.value);
-    }
-    events.reverse();
+    let newest = file.newest(MOST_EVENTS, MOST_BYTES);
+    let events: Vec<_> = newest.into_iter().map(|event| event.value).collect();
     Ok(TraceReply {
-        truncated: events.len() < all,
+        truncated: events.len() < file.len(),
         events,
-        total: all,
-        damaged: file.damaged,
+        total: file.len(),
+        damaged: file.damaged + file.lost,
     })
 }

@@ -23,11 +23,12 @@ pub(super) fn list(
             hint: Some(hint.to_owned()),
         });
     };
-    // One is taken apart at a time: all together are many times what is told of them.
-    let newest = (0..turns.len()).rev().take(MOST);
-    let listed = newest.filter_map(|at| Some(turn(&turns.turn(at)?.run())));
+    // One is made at a time: all together are many times what is told of them.
+    let newest = turns.from(turns.len().saturating_sub(MOST));
+    let mut listed: Vec<TurnSummary> = newest.map(|one| turn(&one.run())).collect();
+    listed.reverse();
     Ok(TurnList {
-        turns: listed.collect(),
+        turns: listed,
         recorded: true,
         hint: None,
     })

@@ -11,6 +11,9 @@ use serde::Serialize;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// How many bytes of events are exported: the newest. They are written out, which a recording is not.
+const MOST_BYTES: usize = 64 << 20;
+
 /// What was written.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,9 +48,18 @@ pub(super) fn run(args: &ExportArgs, host: &Host, printer: &Printer) -> Result<E
         .ok()
     });
     let workspace = Path::new(&summary.workspace);
+    let events = file.newest(usize::MAX, MOST_BYTES);
+    if events.len() < file.len() {
+        printer.note(&format!(
+            "only the newest {} of {} events are included: all together are longer than {} MiB",
+            events.len(),
+            file.len(),
+            MOST_BYTES >> 20
+        ));
+    }
     let now = now();
     let bundle = journal::build(&BundleInput {
-        events: &file.events,
+        events: &events,
         transcript: transcript.as_ref(),
         session_id: &summary.session_id,
         session_key: &summary.session_key,

@@ -21,6 +21,7 @@ use std::path::PathBuf;
   chitin trace                                  which sessions were recorded?
   chitin trace show agent:main:main             what happened in it?
   chitin trace show agent:main:main --request 1 what exactly was sent?
+  chitin trace show 5f0c7a52 --file AGENTS.md   what did the file say then?
   chitin trace export 5f0c7a52 --out ./bundle   a directory to share, without secrets
   chitin trace replay agent:main:main           what would be sent now, after my edits?
   chitin trace replay agent:main:main ../copy   the same with another directory
@@ -51,6 +52,14 @@ struct ShowArgs {
     /// Print the body of the request with this number, to the byte.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     request: Option<u32>,
+
+    /// Print a workspace file as it was read for the prompt, before budgets: by its name, such as `AGENTS.md`.
+    #[arg(long, value_name = "NAME", conflicts_with = "request")]
+    file: Option<String>,
+
+    /// The turn whose file to print, from 1; by default the last one.
+    #[arg(long, value_name = "N", requires = "file", value_parser = clap::value_parser!(u32).range(1..))]
+    turn: Option<u32>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -19,6 +19,14 @@ const WORDS: usize = 72;
 pub(super) fn run(args: &ShowArgs, host: &Host, printer: &Printer) -> Result<Exit, CliError> {
     let summary = traces::find(&args.session, host, &printer.notes())?;
     let file = traces::read(&summary, &printer.notes())?;
+    if let Some(name) = &args.file {
+        let turn = args.turn.and_then(|turn| usize::try_from(turn).ok());
+        let bytes = traces::injected_file(host, &summary, &file, name, turn)?;
+        return printer.result(&InjectedText {
+            name: name.clone(),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        });
+    }
     match args.request {
         Some(number) => printer.result(&request(number, &summary, &file, host, printer)?),
         None => printer.result(&Events { summary, file }),
@@ -31,15 +39,23 @@ struct Events {
     file: TraceFile,
 }
 
+/// The events one by one: all together are many times as long as the file.
+struct EachEvent<'a>(&'a TraceFile);
+
+impl Serialize for EachEvent<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.events().map(|event| event.value))
+    }
+}
+
 impl Serialize for Events {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Shape<'a> {
             trace: &'a TraceSummary,
-            events: Vec<&'a Value>,
+            events: EachEvent<'a>,
         }
-        let events = self.file.events.iter().map(|event| &event.value).collect();
-        let trace = &self.summary;
+        let (trace, events) = (&self.summary, EachEvent(&self.file));
         Shape { trace, events }.serialize(serializer)
     }
 }
@@ -55,7 +71,8 @@ impl Render for Events {
             paint.dim(&one_line(&trace.workspace)),
             one_line(&trace.model),
         )?;
-        for (at, run) in self.file.runs().iter().enumerate() {
+        for (at, turn) in self.file.runs().enumerate() {
+            let run = turn.run();
             let begun = run.events.first().map_or("", |event| event.time());
             writeln!(
                 out,
@@ -158,6 +175,19 @@ fn describe(event: &TraceEvent) -> String {
     }
 }
 
+/// A workspace file as a turn read it.
+#[derive(Debug, Serialize)]
+struct InjectedText {
+    name: String,
+    text: String,
+}
+
+impl Render for InjectedText {
+    fn text(&self, out: &mut dyn fmt::Write, _: Paint) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
 fn quoted(text: &str) -> String {
     format!("“{}”", fit(text, WORDS))
 }
@@ -203,7 +233,7 @@ fn request(
         return Err(match held {
             0 => error
                 .hint(format!(
-                    "the contract `{}` does not record requests",
+                    "earlier versions did not record requests under the contract `{}`",
                     contract.name
                 ))
                 .hint("`CHITIN_ANTHROPIC_PAYLOAD_LOG=1` logs them"),

@@ -165,6 +165,114 @@ fn a_disk_that_is_full_for_a_while_loses_and_doubles_nothing() {
     all_done(&talk, &serving, &load, &text);
 }
 
+/// Leaves so many bytes free on a file system, more or less.
+fn leave(home: &Path, bytes: usize) {
+    let ballast = home.join("ballast");
+    let _ = std::fs::remove_file(&ballast);
+    let free = rustix::fs::statvfs(home).unwrap();
+    let room = usize::try_from(free.f_bavail * free.f_frsize).unwrap();
+    std::fs::write(&ballast, vec![0; room.saturating_sub(bytes)]).unwrap();
+}
+
+#[test]
+fn little_room_stops_recordings_first_then_messages_and_what_was_accepted_goes_on() {
+    let talk = Talk::new(
+        Format::Anthropic,
+        &[
+            json!({"when": "slow", "text": "At last.", "delayMs": 4_000, "times": 0}),
+            json!({"text": "Heard.", "times": 0}),
+        ],
+    );
+    let home = talk.env.home().join(".chitin");
+    let Some(_disk) = Mounted::new(&["-t", "tmpfs", "-o", "size=32m", "tmpfs"], &home) else {
+        needs::skipped("the right to mount a file system");
+        return;
+    };
+    talk.configure(json!({
+        "trace": {"minFreeBytes": 8 << 20},
+        "server": {"minFreeBytes": 2 << 20},
+    }));
+    let serving = Serving::start(&talk, &[]);
+    let ready = |serving: &Serving| serving.ask("GET", "/ready", None).1;
+    let disk = |serving: &Serving| serving.ask("GET", "/api/status", None).1["disk"].clone();
+    let recorded = || {
+        let files = std::fs::read_dir(home.join("logs/trajectory"));
+        let names = files
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path());
+        names.filter(|path| path.extension().is_some()).count()
+    };
+    let say = |number: usize, text: &str| {
+        let done = send(&serving, number, text).unwrap();
+        if done.0 != 503 {
+            serving.rest();
+        }
+        done
+    };
+    assert_eq!(say(0, "Hi.").0, 202);
+    assert_eq!(
+        (ready(&serving)["status"].as_str(), recorded()),
+        (Some("ready"), 1)
+    );
+    assert_eq!(disk(&serving)["records"], true);
+
+    leave(&home, 6 << 20);
+    serving.wait_until("little room is noticed", |serving| {
+        ready(serving)["reasons"][0]["reason"] == "disk_low"
+    });
+    assert_eq!(ready(&serving)["status"], "degraded");
+    assert_eq!(
+        (say(1, "Hi.").0, recorded()),
+        (202, 1),
+        "nothing is recorded"
+    );
+    assert_eq!(disk(&serving)["records"], false);
+    assert_eq!(disk(&serving)["accepts"], true);
+
+    assert_eq!(send(&serving, 2, "slow").unwrap().0, 202);
+    leave(&home, 1 << 20);
+    serving.wait_until("the reserve is noticed", |serving| {
+        ready(serving)["reasons"][0]["reason"] == "disk_full"
+    });
+    let (status, refusal) = say(3, "Hi.");
+    assert_eq!(
+        (status, refusal["error"]["code"].as_str()),
+        (503, Some("disk_full")),
+        "{refusal}"
+    );
+    let head = [("authorization", format!("Bearer {}", serving.token))];
+    let metrics = serving.read_text("/metrics", &head);
+    assert!(metrics.contains("chitin_disk_accepts 0"), "{metrics}");
+    assert!(metrics.contains("chitin_disk_records 0"), "{metrics}");
+    let doctor = crate::process::chitin(&talk.env, &["doctor", "--offline"]);
+    let doctor = crate::run::text(&doctor.stdout).to_owned();
+    assert!(doctor.contains("accepts no messages"), "{doctor}");
+    serving.rest();
+    let (_, slow) = serving.ask("GET", "/api/sessions/agent:main:load-2", None);
+    assert!(slow["history"].to_string().contains("At last."), "{slow}");
+    let (refused, _) = serving.ask("GET", "/api/sessions/agent:main:load-3", None);
+    assert_eq!(refused, 404, "a refusal means that nothing happened");
+
+    std::fs::remove_file(home.join("ballast")).unwrap();
+    serving.wait_until("room is noticed", |serving| {
+        ready(serving)["status"] == "ready"
+    });
+    assert_eq!(
+        (say(3, "Hi.").0, recorded()),
+        (202, 2),
+        "recorded again by itself"
+    );
+    let log = Serving::log(&talk);
+    for (said, times) in [
+        ("turns are not recorded until there is more", 1),
+        ("no new messages are accepted until there is more", 1),
+        ("has room again", 1),
+    ] {
+        assert_eq!(log.matches(said).count(), times, "{said}: {log}");
+    }
+}
+
 #[test]
 fn sessions_that_cannot_be_reached_for_a_while_lose_and_double_nothing() {
     let talk = talk();
