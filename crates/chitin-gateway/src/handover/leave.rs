@@ -1,6 +1,6 @@
 //! The predecessor's side: its books go to the next process, and its turns come to an end.
 
-use super::FromPredecessor;
+use super::{EndedTurn, FromPredecessor};
 use crate::gateway::{Gateway, Inner};
 use chitin_agent::blocking;
 use chitin_store::StoreError;
@@ -87,5 +87,14 @@ impl Inner {
         // What its turn still had to say goes before.
         let _ = self.write(Vec::new()).await;
         let _ = left.send(FromPredecessor::Free(session_key.to_owned()));
+    }
+
+    /// Has the other process write down that a turn is over.
+    pub(crate) async fn close_elsewhere(&self, ended: EndedTurn) {
+        let Some(left) = self.left.get() else {
+            return;
+        };
+        let _ = self.write(Vec::new()).await;
+        let _ = left.send(FromPredecessor::Ended(Box::new(ended)));
     }
 }

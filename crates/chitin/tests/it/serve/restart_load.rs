@@ -112,6 +112,7 @@ impl Client {
             let took = began.elapsed();
             said.fetch_add(1, Ordering::Relaxed);
             let mut seen = seen.lock().unwrap();
+            if took > Duration::from_millis(600) { eprintln!("SLOW {:?} ended {:?} {} {key} {took:?}", began, Instant::now(), self.session); }
             seen.took.push(took);
             match answer {
                 Ok((200 | 202, body)) => {
@@ -135,7 +136,7 @@ enum Broken {
 }
 
 /// Restarts many times under load, each `broken_every`th time with something that does not work, and says what clients saw.
-fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, usize, Duration) {
+fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, String, usize, Duration) {
     let reply = json!({"text": "It is on the board.", "delayMs": 20, "times": 0});
     let talk = Talk::new(Format::Anthropic, &[reply]);
     let serving = Serving::start(&talk, &[]);
@@ -180,6 +181,7 @@ fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, usize, Dur
                 serving.begin_anew();
                 done += 1;
                 serving.wait_until("it restarted", |_| count("serves from now on") == done);
+                eprintln!("RESTARTED {:?}..{:?}", began, Instant::now());
             }
             Broken::Settings(text) => {
                 std::fs::write(&settings, text).unwrap();
@@ -219,7 +221,7 @@ fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, usize, Dur
         assert_eq!(replies, keys.len(), "{session}: {keys:?}");
     }
     assert_eq!(serving.end(), Some(0));
-    (seen, done, slowest)
+    (seen, Serving::log(&talk), done, slowest)
 }
 
 /// Counts the replies in the transcript of a session.
@@ -256,7 +258,7 @@ fn files_named(directory: &std::path::Path, name: &str) -> Vec<PathBuf> {
 fn a_server_that_restarts_under_load_refuses_nobody_loses_nothing_and_makes_nobody_wait() {
     let asked = std::env::var("CHITIN_TEST_RESTARTS");
     let restarts = asked.ok().and_then(|many| many.parse().ok());
-    let (seen, done, slowest) = restart_under_load(restarts.unwrap_or(RESTARTS), 5);
+    let (seen, log, done, slowest) = restart_under_load(restarts.unwrap_or(RESTARTS), 5);
     let mut took = seen.took;
     took.sort();
     let at = |percent: usize| took[took.len() * percent / 100];
@@ -265,5 +267,8 @@ fn a_server_that_restarts_under_load_refuses_nobody_loses_nothing_and_makes_nobo
         "{done} restarts, {} requests: p50 {p50:?}, p99 {p99:?}, longest {longest:?}; slowest restart {slowest:?}",
         took.len()
     );
-    assert!(p99 < P99, "p50 {p50:?}, p99 {p99:?}, longest {longest:?}");
+    assert!(
+        p99 < P99,
+        "p50 {p50:?}, p99 {p99:?}, longest {longest:?}: {log}"
+    );
 }
