@@ -44,9 +44,12 @@ impl Gateway {
 }
 
 impl HandOver {
-    /// Returns the sessions that are this gateway's until it says otherwise.
+    /// Returns the sessions in which turns run. They are this gateway's until it says otherwise; what waits anywhere else is begun by the
+    /// other process, in the order in which it came.
     pub fn sessions(&self) -> Vec<String> {
-        self.inner.busy.lock().keys().cloned().collect()
+        let busy = self.inner.busy.lock();
+        let at_work = busy.iter().filter(|(_, session)| session.is_at_work);
+        at_work.map(|(key, _)| key.clone()).collect()
     }
 
     /// Writes all that is to be in the job log and gives it back.

@@ -45,8 +45,13 @@ impl Inner {
             });
             return;
         };
+        // Otherwise the next process begins it.
+        let Some(here) = self.turnstile.pass().await else {
+            return;
+        };
         let began = self.parts.clock.now_ms();
         let (steering, cancel) = self.begin(&job, began);
+        drop(here);
         let used_before = self.used_before(&job);
         let ready = self.note_begin(&job, began).await;
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
@@ -196,6 +201,7 @@ impl Inner {
         if stopped.is_some_and(|(_, stop)| stop.is_cancelled()) {
             cancel.cancel();
         }
+        session.is_at_work = true;
         session.active = Some(Active {
             job: Arc::clone(job),
             steering: steering.clone(),

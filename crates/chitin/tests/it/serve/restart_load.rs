@@ -18,8 +18,10 @@ use std::time::{Duration, Instant};
 const RESTARTS: usize = 20;
 /// The longest that all but one of a hundred requests may take.
 const P99: Duration = Duration::from_secs(1);
-/// How long clients pause between two messages, so that the load is steady and not all that the machine can do.
+/// How long clients pause between two messages. Those who leave a message pause longer than those who wait for the reply: what is
+/// measured is the restart, and not how long a queue gets of more than the machine can do.
 const PAUSE: Duration = Duration::from_millis(25);
+const LONG_PAUSE: Duration = Duration::from_millis(200);
 
 /// What clients saw.
 #[derive(Default)]
@@ -112,7 +114,6 @@ impl Client {
             let took = began.elapsed();
             said.fetch_add(1, Ordering::Relaxed);
             let mut seen = seen.lock().unwrap();
-            if took > Duration::from_millis(600) { eprintln!("SLOW {:?} ended {:?} {} {key} {took:?}", began, Instant::now(), self.session); }
             seen.took.push(took);
             match answer {
                 Ok((200 | 202, body)) => {
@@ -123,7 +124,7 @@ impl Client {
                 Err(error) => seen.refused.push(error),
             }
             drop(seen);
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(if self.keeps { PAUSE } else { LONG_PAUSE });
         }
     }
 }
@@ -181,7 +182,6 @@ fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, String, us
                 serving.begin_anew();
                 done += 1;
                 serving.wait_until("it restarted", |_| count("serves from now on") == done);
-                eprintln!("RESTARTED {:?}..{:?}", began, Instant::now());
             }
             Broken::Settings(text) => {
                 std::fs::write(&settings, text).unwrap();
@@ -201,7 +201,7 @@ fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, String, us
         slowest = slowest.max(began.elapsed());
         // Each process serves somebody.
         serving.wait_until("messages go on", |_| {
-            said.load(Ordering::Relaxed) > before + 6
+            said.load(Ordering::Relaxed) > before + 12
         });
     }
     stop.store(true, Ordering::Relaxed);
