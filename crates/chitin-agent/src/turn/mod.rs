@@ -178,7 +178,8 @@ impl Running<'_> {
         let mut opens = true;
         loop {
             let leaves = input.leaves.as_ref();
-            if leaves.is_some_and(CancellationToken::is_cancelled) {
+            // Not before it came further here, or a turn would only be handed from one process to the next.
+            if !opens && leaves.is_some_and(CancellationToken::is_cancelled) {
                 self.store(pending).await?;
                 return Err(TurnError::Elsewhere);
             }

@@ -78,13 +78,25 @@ impl Gateway {
 
 impl Predecessor {
     /// Hears what the predecessor says.
-    pub fn said(&self, said: FromPredecessor) {
+    pub async fn said(&self, said: FromPredecessor) {
         match said {
             FromPredecessor::Changes(changes) => {
                 for change in &changes {
                     self.0.happened_elsewhere(change);
                 }
                 self.0.parts.ledger.note(changes);
+            }
+            FromPredecessor::Ended(ended) => {
+                let done = std::iter::once(&ended.job);
+                let done = done.chain(ended.steered.iter().map(|(job, _)| job));
+                let done: HashSet<&str> = done.map(|job| job.id.as_str()).collect();
+                let key = &ended.job.session_key;
+                if let Some(session) = self.0.busy.lock().get_mut(key) {
+                    session
+                        .first
+                        .retain(|(job, _)| !done.contains(job.id.as_str()));
+                }
+                self.0.close_turn(*ended).await;
             }
             FromPredecessor::Free(key) => self.0.take_up(&key),
         }

@@ -1,6 +1,6 @@
 //! The predecessor's side: its books go to the next process, and its turns come to an end.
 
-use super::FromPredecessor;
+use super::{EndedTurn, FromPredecessor};
 use crate::gateway::{Gateway, Inner};
 use chitin_agent::blocking;
 use chitin_store::StoreError;
@@ -44,9 +44,12 @@ impl Gateway {
 }
 
 impl HandOver {
-    /// Returns the sessions that are this gateway's until it says otherwise.
+    /// Returns the sessions in which turns run. They are this gateway's until it says otherwise; what waits anywhere else is begun by the
+    /// other process, in the order in which it came.
     pub fn sessions(&self) -> Vec<String> {
-        self.inner.busy.lock().keys().cloned().collect()
+        let busy = self.inner.busy.lock();
+        let at_work = busy.iter().filter(|(_, session)| session.is_at_work);
+        at_work.map(|(key, _)| key.clone()).collect()
     }
 
     /// Writes all that is to be in the job log and gives it back.
@@ -87,5 +90,14 @@ impl Inner {
         // What its turn still had to say goes before.
         let _ = self.write(Vec::new()).await;
         let _ = left.send(FromPredecessor::Free(session_key.to_owned()));
+    }
+
+    /// Has the other process write down that a turn is over.
+    pub(crate) async fn close_elsewhere(&self, ended: EndedTurn) {
+        let Some(left) = self.left.get() else {
+            return;
+        };
+        let _ = self.write(Vec::new()).await;
+        let _ = left.send(FromPredecessor::Ended(Box::new(ended)));
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Session {
     pub(crate) entering: Option<(String, CancellationToken)>,
     /// The turn that runs.
     pub(crate) active: Option<Active>,
+    /// Whether a turn runs or its reply is delivered.
+    pub(crate) is_at_work: bool,
     /// The job, the first one, that is tried again.
     pub(crate) delay: Option<Delay>,
 }

@@ -65,6 +65,8 @@ impl OutagePolicy {
 pub(crate) struct TurnFailure {
     pub(crate) text: String,
     pub(crate) fault: Fault,
+    /// Whether it did not fail at all: another process goes on with it.
+    pub(crate) goes_on_elsewhere: bool,
 }
 
 impl TurnFailure {
@@ -72,6 +74,7 @@ impl TurnFailure {
         Self {
             text: text.into(),
             fault: Fault::Own,
+            goes_on_elsewhere: false,
         }
     }
 
@@ -79,6 +82,7 @@ impl TurnFailure {
         Self {
             text: text.into(),
             fault: Fault::Machine,
+            goes_on_elsewhere: false,
         }
     }
 }
@@ -96,6 +100,7 @@ impl From<&TurnError> for TurnFailure {
                 None => error.to_string(),
             },
             fault: error.fault(),
+            goes_on_elsewhere: matches!(error, TurnError::Elsewhere),
         }
     }
 }

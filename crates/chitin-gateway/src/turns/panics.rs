@@ -58,7 +58,11 @@ impl Inner {
     pub(crate) async fn run_caught(self: &Arc<Self>, job: Job, marks: Marks) {
         let (job, stage) = (Arc::new(job), RunStage::default());
         let running = self.run(Arc::clone(&job), marks.clone(), &stage);
-        let Err(panic) = caught(running).await else {
+        let ran = caught(running).await;
+        if let Some(session) = self.busy.lock().get_mut(&job.session_key) {
+            session.is_at_work = false;
+        }
+        let Err(panic) = ran else {
             return;
         };
         self.note_panic(&job, &panic);

@@ -5,6 +5,7 @@ use super::panics::{self, RunStage};
 use crate::delivery::deliver::Delivery;
 use crate::events::EventKind;
 use crate::gateway::Inner;
+use crate::handover::EndedTurn;
 use crate::jobs::{Job, JobKind, JobOutcome, JobStatus, RefusedOutcome};
 use crate::queue::busy::{Active, Marks, StopCause};
 use crate::queue::turn_slots::TurnSlot;
@@ -47,8 +48,13 @@ impl Inner {
             });
             return;
         };
+        // Otherwise the next process begins it.
+        let Some(here) = self.turnstile.pass().await else {
+            return;
+        };
         let began = self.parts.clock.now_ms();
         let (steering, cancel) = self.begin(&job, began);
+        drop(here);
         let used_before = self.used_before(&job);
         let ready = self.note_begin(&job, began).await;
         let mut delivery = Delivery::new(Arc::clone(self), Arc::clone(&job), marks);
@@ -94,16 +100,18 @@ impl Inner {
             }
         };
         drop(slot);
-        if self.turnstile.has_left() {
-            // The transcript has what the turn did; the next process goes on from there, and delivers what is not delivered.
-            self.end(&job, &steering);
+        let (cause, steered) = self.end(&job, &steering);
+        if matches!(&outcome, Err(failure) if failure.goes_on_elsewhere) {
+            // The transcript has what the turn did, and the next process goes on from there.
             return;
         }
-        let (cause, steered) = self.end(&job, &steering);
         if let (None, Err(failure)) = (cause, &outcome)
             && !delivery.is_cut_short()
             && self.is_outage(&job, failure)
         {
+            if self.turnstile.has_left() {
+                return;
+            }
             if let Err(panic) = panics::caught(delivery.delayed(failure)).await {
                 self.note_panic(&job, &panic);
             }
@@ -119,29 +127,48 @@ impl Inner {
                 None
             }
         };
-        // What is left when another process takes over meanwhile, that one does: nothing is delivered twice, as what was is marked.
-        let Some(_here) = self.turnstile.pass().await else {
-            return;
+        // Those whose words it heard are over as it is, and those that were refused as they were.
+        let steered = steered.into_iter().map(|job| {
+            let outcome = delivery.outcome_of(&job.id, &outcome);
+            (job, outcome)
+        });
+        let ended = EndedTurn {
+            steered: steered.collect(),
+            marks: delivery.into_marks().into_iter().collect(),
+            job: Job::clone(&job),
+            outcome,
+            words,
+            used_before,
         };
+        match self.turnstile.pass().await {
+            Some(_here) => {
+                stage.settles();
+                self.close_turn(ended).await;
+            }
+            None => self.close_elsewhere(ended).await,
+        }
+    }
+
+    /// Writes down that a turn is over and delivered, and tells those who wait.
+    pub(crate) async fn close_turn(self: &Arc<Self>, ended: EndedTurn) {
+        let EndedTurn {
+            job,
+            steered,
+            outcome,
+            words,
+            used_before,
+            marks,
+        } = ended;
         match job.kind {
             JobKind::Heartbeat => self.beat_done(&job, &outcome, words.as_deref(), used_before),
             JobKind::Cron => self.run_done(&job, &outcome).await,
             _ => self.note_place(&job).await,
         }
-        // Those whose words it heard are over as it is, and those that were refused as they were.
-        let steered: Vec<(Job, JobOutcome)> = steered
-            .into_iter()
-            .map(|job| {
-                let outcome = delivery.outcome_of(&job.id, &outcome);
-                (job, outcome)
-            })
-            .collect();
         let ends = steered.iter();
         let ends: Vec<_> = ends
             .map(|(job, end)| (job.id.clone(), end.clone()))
             .collect();
-        stage.settles();
-        self.finish(&job, steered, &outcome, delivery.into_marks())
+        self.finish(&job, steered, &outcome, marks.into_iter().collect())
             .await;
         for (id, outcome) in ends.into_iter().chain([(job.id.clone(), outcome)]) {
             self.tell(&job.session_key, &id, || EventKind::Finished { outcome });
@@ -183,6 +210,7 @@ impl Inner {
         if stopped.is_some_and(|(_, stop)| stop.is_cancelled()) {
             cancel.cancel();
         }
+        session.is_at_work = true;
         session.active = Some(Active {
             job: Arc::clone(job),
             steering: steering.clone(),

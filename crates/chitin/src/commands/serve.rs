@@ -21,6 +21,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// How many threads wait for the disk at most. Those who wait for the index wait together: more of them, fewer writes.
@@ -113,7 +114,8 @@ struct Beginning {
     bound: Bound,
     served: ServedGateway,
     stand_in: Option<StandInLink>,
-    is_successor: bool,
+    /// Ends with the process before this one, if there was one.
+    predecessor: Option<JoinHandle<()>>,
 }
 
 impl Args {
@@ -236,7 +238,7 @@ impl Args {
                 bound,
                 served,
                 stand_in: None,
-                is_successor: false,
+                predecessor: None,
             }));
         };
         let listener = arrival.listener().ok_or_else(|| {
@@ -256,12 +258,12 @@ impl Args {
             return Ok(None);
         };
         let (served, predecessor) = prepared.open(log, elsewhere)?;
-        arrival.attend(&served.gateway, predecessor);
+        let predecessor = arrival.attend(&served.gateway, predecessor);
         Ok(Some(Beginning {
             bound,
             served,
             stand_in,
-            is_successor: true,
+            predecessor: Some(predecessor),
         }))
     }
 
@@ -278,7 +280,7 @@ impl Args {
             bound,
             served,
             stand_in,
-            is_successor,
+            predecessor,
         } = beginning;
         let ServedGateway {
             gateway,
@@ -302,7 +304,7 @@ impl Args {
             channels: channels.names(),
         });
         // A successor speaks to nobody.
-        if !is_successor {
+        if predecessor.is_none() {
             said?;
         }
         tokio::spawn(give_back_at_rest(gateway.clone()));
@@ -332,6 +334,7 @@ impl Args {
             published: Some(published),
             notifier,
             stand_in,
+            predecessor,
             follows,
             printer: printer.clone(),
         };

@@ -89,6 +89,8 @@ pub(crate) struct Process {
     pub(crate) published: Option<PublishedAddress>,
     pub(crate) notifier: Notifier,
     pub(crate) stand_in: Option<StandInLink>,
+    /// Ends with the process before this one, if there was one.
+    pub(crate) predecessor: Option<JoinHandle<()>>,
     pub(crate) follows: Option<JoinHandle<()>>,
     pub(crate) printer: Printer,
 }
@@ -245,6 +247,10 @@ impl Process {
         self.ears.closed().await;
         telemetry.end().await;
         if let Some((handed_over, passing_on)) = handed_over {
+            if let Some(predecessor) = self.predecessor {
+                // Whoever still waits there hears through this one what becomes of a job.
+                let _ = tokio::time::timeout(self.drain, predecessor).await;
+            }
             let signals = passing_on.end().await;
             return Ok(match handed_over.stays().zip(signals) {
                 Some((stays, signals)) => Served::Stays(stays, signals),

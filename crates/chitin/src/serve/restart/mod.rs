@@ -2,7 +2,7 @@
 //!
 //! The successor is started first. It reads the configuration, the token, the workspaces and the state, and says that it could serve;
 //! if it does not, nothing has changed. Then it gets the job log, and with it all that is to be done; from then on this process only
-//! ends what it had begun. `docs/design/001-restart.md` says what happens when either of them dies at any moment.
+//! ends what it had begun. `docs/design/020-restart.md` says what happens when either of them dies at any moment.
 //!
 //! | file | does |
 //! |---|---|

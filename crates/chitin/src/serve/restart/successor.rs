@@ -14,6 +14,7 @@ use std::os::unix::net::UnixStream as Pair;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 use tokio_util::task::AbortOnDropHandle;
 
 /// How long the descriptors may take.
@@ -113,8 +114,9 @@ impl Prepared {
         }
     }
 
-    /// Hears of the turns of the predecessor until it is gone, and tells it how jobs end that somebody there waits for.
-    pub(crate) fn attend(self, gateway: &Gateway, predecessor: Predecessor) {
+    /// Hears of the turns of the predecessor until it is gone, and tells it how jobs end that somebody there waits for. What is returned
+    /// ends then.
+    pub(crate) fn attend(self, gateway: &Gateway, predecessor: Predecessor) -> JoinHandle<()> {
         let Self {
             mut ear, mut mouth, ..
         } = self;
@@ -129,7 +131,7 @@ impl Prepared {
         tokio::spawn(async move {
             while let Some(said) = ear.hear().await {
                 match said {
-                    ToSuccessor::Said(said) => predecessor.said(said),
+                    ToSuccessor::Said(said) => predecessor.said(said).await,
                     ToSuccessor::End => {
                         let _ = kill_process(getpid(), Signal::TERM);
                     }
@@ -137,7 +139,7 @@ impl Prepared {
                 }
             }
             drop(telling);
-        });
+        })
     }
 }
 

@@ -18,8 +18,10 @@ use std::time::{Duration, Instant};
 const RESTARTS: usize = 20;
 /// The longest that all but one of a hundred requests may take.
 const P99: Duration = Duration::from_secs(1);
-/// How long clients pause between two messages, so that the load is steady and not all that the machine can do.
+/// How long clients pause between two messages. Those who leave a message pause longer than those who wait for the reply: what is
+/// measured is the restart, and not how long a queue gets of more than the machine can do.
 const PAUSE: Duration = Duration::from_millis(25);
+const LONG_PAUSE: Duration = Duration::from_millis(200);
 
 /// What clients saw.
 #[derive(Default)]
@@ -122,7 +124,7 @@ impl Client {
                 Err(error) => seen.refused.push(error),
             }
             drop(seen);
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(if self.keeps { PAUSE } else { LONG_PAUSE });
         }
     }
 }
@@ -135,7 +137,7 @@ enum Broken {
 }
 
 /// Restarts many times under load, each `broken_every`th time with something that does not work, and says what clients saw.
-fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, usize, Duration) {
+fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, String, usize, Duration) {
     let reply = json!({"text": "It is on the board.", "delayMs": 20, "times": 0});
     let talk = Talk::new(Format::Anthropic, &[reply]);
     let serving = Serving::start(&talk, &[]);
@@ -199,7 +201,7 @@ fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, usize, Dur
         slowest = slowest.max(began.elapsed());
         // Each process serves somebody.
         serving.wait_until("messages go on", |_| {
-            said.load(Ordering::Relaxed) > before + 6
+            said.load(Ordering::Relaxed) > before + 12
         });
     }
     stop.store(true, Ordering::Relaxed);
@@ -219,7 +221,7 @@ fn restart_under_load(restarts: usize, broken_every: usize) -> (Seen, usize, Dur
         assert_eq!(replies, keys.len(), "{session}: {keys:?}");
     }
     assert_eq!(serving.end(), Some(0));
-    (seen, done, slowest)
+    (seen, Serving::log(&talk), done, slowest)
 }
 
 /// Counts the replies in the transcript of a session.
@@ -256,7 +258,7 @@ fn files_named(directory: &std::path::Path, name: &str) -> Vec<PathBuf> {
 fn a_server_that_restarts_under_load_refuses_nobody_loses_nothing_and_makes_nobody_wait() {
     let asked = std::env::var("CHITIN_TEST_RESTARTS");
     let restarts = asked.ok().and_then(|many| many.parse().ok());
-    let (seen, done, slowest) = restart_under_load(restarts.unwrap_or(RESTARTS), 5);
+    let (seen, log, done, slowest) = restart_under_load(restarts.unwrap_or(RESTARTS), 5);
     let mut took = seen.took;
     took.sort();
     let at = |percent: usize| took[took.len() * percent / 100];
@@ -265,5 +267,8 @@ fn a_server_that_restarts_under_load_refuses_nobody_loses_nothing_and_makes_nobo
         "{done} restarts, {} requests: p50 {p50:?}, p99 {p99:?}, longest {longest:?}; slowest restart {slowest:?}",
         took.len()
     );
-    assert!(p99 < P99, "p50 {p50:?}, p99 {p99:?}, longest {longest:?}");
+    assert!(
+        p99 < P99,
+        "p50 {p50:?}, p99 {p99:?}, longest {longest:?}: {log}"
+    );
 }
