@@ -34,11 +34,14 @@ impl RecordedContents {
         logs.join(super::compat::TRAJECTORY_DIRECTORY).join("files")
     }
 
+    /// Tells whether a text can be the name of a content.
+    pub(super) fn is_digest(text: &str) -> bool {
+        text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }
+
     /// Reads a content by its digest. It is what was read of the file if its digest is this one; one with a secret is kept without it.
     pub fn read(logs: &Path, digest: &str) -> std::io::Result<Vec<u8>> {
-        let is_digest =
-            digest.len() == DIGITS && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !is_digest {
+        if !Self::is_digest(digest) {
             return Err(std::io::Error::from(std::io::ErrorKind::NotFound));
         }
         fs::read(&Self::directory(logs).join(digest), MOST_BYTES)

@@ -174,9 +174,13 @@ fn trajectory_of(
 fn digests(value: &Value, found: &mut HashSet<String>) {
     match value {
         Value::Object(fields) => {
-            if let Some(digest) = fields.get("digest").and_then(Value::as_str) {
-                found.insert(digest.to_owned());
-            }
+            // It becomes the name of a file: nothing else may.
+            let digest = fields.get("digest").and_then(Value::as_str);
+            found.extend(
+                digest
+                    .filter(|digest| RecordedContents::is_digest(digest))
+                    .map(str::to_owned),
+            );
             fields.values().for_each(|value| digests(value, found));
         }
         Value::Array(elements) => elements.iter().for_each(|value| digests(value, found)),
