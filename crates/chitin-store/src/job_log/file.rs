@@ -146,7 +146,7 @@ impl LogFile {
     }
 
     /// Returns where it is.
-    pub(super) fn directory(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -310,11 +310,6 @@ impl LogFile {
                 .write_all(format!("{}\n", line::VERSION).as_bytes())?;
         }
         Ok(())
-    }
-
-    /// Returns the names that others may ask for.
-    pub(super) const fn known(&self) -> &Known {
-        self.open.known()
     }
 
     pub(super) const fn directory(&self) -> &Directory {

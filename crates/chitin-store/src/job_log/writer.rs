@@ -28,7 +28,7 @@ pub(super) fn write_all(
     health: &SharedHealth,
 ) {
     let mut writer = Writer {
-        directory: file.directory().to_path_buf(),
+        directory: file.path().to_path_buf(),
         known: file.known().clone(),
         open_bytes: file.open_bytes(),
         file: Place::Here(Box::new(file)),
