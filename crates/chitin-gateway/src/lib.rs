@@ -51,6 +51,7 @@ pub mod tools;
 pub mod turns;
 
 pub use access::{AccessControl, TrustError};
+pub use chitin_guard::SpaceWatch;
 pub use events::{JobPlacement, ListenerEvent, Subscription, Topic};
 pub use gateway::{Gateway, GatewayParts, WeakGateway};
 pub use host::{AgentAsk, AgentHost, AgentSummary, HostError};

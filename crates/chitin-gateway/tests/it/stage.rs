@@ -220,7 +220,7 @@ impl Setting {
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             zone: jiff::tz::TimeZone::UTC,
             most_open: 10_000,
-            space: Arc::new(chitin_guard::SpaceWatch::off()),
+            space: Arc::new(chitin_gateway::SpaceWatch::off()),
             outage: self.outage,
             note: Arc::new(move |note| told.lock().unwrap().push(note.to_owned())),
         });

@@ -274,6 +274,39 @@ fn little_room_stops_recordings_first_then_messages_and_what_was_accepted_goes_o
 }
 
 #[test]
+fn a_reserve_that_no_disk_has_refuses_every_message_and_says_so() {
+    let talk = talk();
+    let most = 1_i64 << 62;
+    talk.configure(json!({"server": {"minFreeBytes": most}}));
+    let serving = Serving::start(&talk, &[]);
+    let (status, ready) = serving.ask("GET", "/ready", None);
+    assert_eq!(
+        (status, ready["reasons"][0]["reason"].as_str()),
+        (503, Some("disk_full"))
+    );
+    let body = json!({"text": "Hi.", "session": "agent:main:a"});
+    let (status, refusal) = serving.ask("POST", "/api/messages", Some(&body));
+    assert_eq!(
+        (status, refusal["error"]["code"].as_str()),
+        (503, Some("disk_full"))
+    );
+    let (_, status) = serving.ask("GET", "/api/status", None);
+    assert_eq!(status["disk"]["acceptsAbove"], most);
+    assert_eq!(
+        (&status["disk"]["accepts"], &status["disk"]["records"]),
+        (&json!(false), &json!(false))
+    );
+    // Its own sender is at the terminal, and has what the disk still gives.
+    let talk = self::talk();
+    talk.configure(json!({"trace": {"minFreeBytes": most}}));
+    let output = talk.say("Hi.");
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said.matches("turns are not recorded").count(), 1, "{said}");
+    assert!(!talk.env.home().join(".chitin/logs/trajectory").exists());
+}
+
+#[test]
 fn sessions_that_cannot_be_reached_for_a_while_lose_and_double_nothing() {
     let talk = talk();
     let serving = Serving::start(&talk, &[]);
