@@ -250,6 +250,7 @@ fn turn(journal: &mut Journal, workspace: &Path, transcript: &Path) {
         skills_prompt: Some("none"),
         prompt_report: Some(&report),
         fragments: None,
+        files: &[],
     };
     let (system, prompt) = ("Be brief.", "read the note");
     journal.observe(TurnMoment::RunStarted(&RunStarted {

@@ -31,7 +31,7 @@ impl Inner {
     /// Runs a job to its end. `stage` says how far it came, for whoever catches a panic.
     pub(crate) async fn run(self: &Arc<Self>, job: Arc<Job>, marks: Marks, stage: &RunStage) {
         let entered = self.enter(&job, &marks).await;
-        let Some(mut slot) = entered else {
+        let Some(slot) = entered else {
             let Some(_here) = self.turnstile.pass().await else {
                 return;
             };

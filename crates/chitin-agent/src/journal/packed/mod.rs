@@ -31,7 +31,7 @@ mod unpack;
 
 pub(super) use block::Block;
 pub(super) use pack::Packer;
-pub(super) use unpack::{Loss, PackedEntry, Unpacker};
+pub(super) use unpack::{PackedEntry, Unpacker};
 
 /// How a line begins.
 pub(super) const LINE_START: &[u8] = b"{\"p1\":[";
