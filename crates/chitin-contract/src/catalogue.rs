@@ -157,7 +157,6 @@ impl CatalogueRules {
                 complete: 100,
             },
         }),
-        ..Self::A
     };
     /// Canonical: A, measured as it is printed.
     pub const CANONICAL: Self = Self {

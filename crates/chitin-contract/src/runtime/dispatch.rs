@@ -300,7 +300,6 @@ impl DispatchRules {
         },
         heartbeat: HeartbeatRules {
             comments: HeartbeatComments::Nothing,
-            ..Self::OPENCLAW_2026_4.heartbeat
         },
         model_outage: ModelOutage::Told,
         surfaces: SurfaceRules {

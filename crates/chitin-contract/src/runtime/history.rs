@@ -463,15 +463,12 @@ impl HistoryRules {
             keep_scaled_by_usage: true,
             empty_usage_counts: false,
             empty_plan_is_none: true,
-            ..Self::OPENCLAW_2026_4.compaction
         },
         summary: SummaryRules {
             file_list_end: "\n",
-            ..Self::OPENCLAW_2026_4.summary
         },
         pruning: PruningRules {
             numbers_configurable: false,
-            ..Self::OPENCLAW_2026_4.pruning
         },
         repair: RepairRules {
             pairing: Pairing::ByOccurrence,
@@ -483,7 +480,6 @@ impl HistoryRules {
         images: ImageRules {
             turn_complete: TurnComplete::NextBegun,
             references: true,
-            ..Self::OPENCLAW_2026_4.images
         },
         tool_results: ToolResultRules {
             larger_windows: &[
@@ -501,7 +497,6 @@ impl HistoryRules {
             note: "; rerun with narrower args if needed",
             together: ResultsTogether::AsFourOldestFirst,
             own_turn: OwnTurnResults::AsStored,
-            ..Self::OPENCLAW_2026_4.tool_results
         },
     };
 }

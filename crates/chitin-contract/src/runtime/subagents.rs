@@ -226,10 +226,7 @@ impl SubagentRules {
     };
     /// What OpenClaw 2026.9 does.
     pub const OPENCLAW_2026_9: Self = Self {
-        limits: SpawnLimitRules {
-            default_depth: 5,
-            ..Self::OPENCLAW_2026_4.limits
-        },
+        limits: SpawnLimitRules { default_depth: 5 },
         tool: SpawnToolRules {
             untold: &["timeoutSeconds", "progress", "action"],
             thread: ThreadParameter::WhereThereAreThreads,
@@ -246,7 +243,6 @@ impl SubagentRules {
             parent_only: ParentOnly::Private,
             retry: RetryRules {
                 most_ms: 5 * MINUTE_MS,
-                ..Self::OPENCLAW_2026_4.announce.retry
             },
         },
     };

@@ -4,9 +4,11 @@ use super::{DatabasePlace, MAX_BYTES};
 use crate::problem::sentence;
 use crate::walk::reading;
 use chitin_guard::{Fingerprint, NewMode, Reader, Root, Scratch};
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// How the directories are called.
 const PREFIX: &str = "chitin-openclaw-";
@@ -16,6 +18,8 @@ const ATTEMPTS: u32 = 5;
 const MAX_NAMES: usize = 100_000;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
+/// The directories in which copies of killed processes were looked for.
+static CLEARED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// A copy in a directory that only this user may enter.
 #[derive(Debug)]
@@ -95,9 +99,12 @@ fn now(place: &DatabasePlace<'_>, file: &Path) -> Option<Fingerprint> {
 
 /// Makes an empty private directory, and removes those that killed processes left.
 fn claim(above: &Root) -> Result<Scratch, String> {
-    if COUNT.load(Ordering::Relaxed) == 0 {
+    // Once for each place: it may have many names.
+    let mut cleared = CLEARED.lock().unwrap_or_else(PoisonError::into_inner);
+    if cleared.insert(above.real_path().to_path_buf()) {
         clear_abandoned(above);
     }
+    drop(cleared);
     for _ in 0..1_000 {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{PREFIX}{}-{count}", std::process::id());

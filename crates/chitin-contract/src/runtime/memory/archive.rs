@@ -76,6 +76,5 @@ impl ArchiveRules {
         envelopes: Envelopes::Marked,
         runtime_context: Upkeep::LeftOut,
         upkeep: Upkeep::LeftOut,
-        ..Self::OPENCLAW_2026_4
     };
 }

@@ -27,7 +27,6 @@ impl MemoryFileRules {
     pub const CANONICAL: Self = Self {
         root_files: &["MEMORY.md", "memory.md"],
         never: &[],
-        ..Self::OPENCLAW_2026_4
     };
     /// What OpenClaw 2026.4 does; 2026.2 and the bridge, which were not recorded here, follow it.
     pub const OPENCLAW_2026_4: Self = Self {

@@ -107,6 +107,5 @@ impl MemoryFlushRules {
         clock: FlushClock::TwoLines,
         mark: FlushMark::Outcome,
         most_failures: Some(3),
-        ..Self::OPENCLAW_2026_4
     };
 }

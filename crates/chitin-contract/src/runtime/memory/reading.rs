@@ -77,6 +77,5 @@ impl MemoryReadRules {
         status: ReadStatusRule::Said,
         refusal: ReadRefusal::Reason,
         root_files: &["MEMORY.md", "USER.md", "DREAMS.md", "dreams.md"],
-        ..Self::OPENCLAW_2026_4
     };
 }
