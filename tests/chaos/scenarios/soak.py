@@ -62,13 +62,13 @@ def judge(samples, violations):
 def run(world, deadline):
     """An even load on a fixed number of sessions. Messages are long and windows small, so that sessions are soon compacted: before that, each
     turn takes more than the one before."""
-    world.configure(models={"yard/test-model": {"contextWindow": 40000, "maxOutput": 2000}})
+    world.configure(models={"yard/test-model": {"contextWindow": 100000, "maxOutput": 4000}})
     if not world.start():
         return None
     samples = []
     # Everything is there once before anything is measured.
     every = max(0.25, (deadline - time.monotonic()) / 400)
-    with Load(world, sessions=6, pace=(0.1, 0.3), name="soak", padding=30):
+    with Load(world, sessions=6, pace=(0.1, 0.3), name="soak", padding=120):
         while time.monotonic() < deadline:
             pid = world.server.pid()
             if pid is None:

@@ -163,7 +163,8 @@ fn a_model_that_talks_garbage_for_a_while_delays_a_message_and_does_not_end_it()
 
 #[test]
 fn a_message_does_not_fail_with_an_impatient_one_that_waited_before_it() {
-    let down = json!({"when": "Hasty.", "error": {"status": 402, "message": "no credit"}, "times": 1});
+    let down =
+        json!({"when": "Hasty.", "error": {"status": 402, "message": "no credit"}, "times": 1});
     let begin = json!({"when": "Begin.", "text": "Begun.", "delayMs": 600});
     let talk = Talk::new(
         Format::Anthropic,
@@ -172,7 +173,10 @@ fn a_message_does_not_fail_with_an_impatient_one_that_waited_before_it() {
     let serving = Serving::start(&talk, &[]);
     let taken = |key: &str, body: Value| assert_eq!(send(&serving, key, &body).0, 202);
     taken("begin", json!({"text": "Begin."}));
-    taken("hasty", json!({"text": "Hasty.", "queue": "collect", "retrySeconds": 0}));
+    taken(
+        "hasty",
+        json!({"text": "Hasty.", "queue": "collect", "retrySeconds": 0}),
+    );
     taken("patient", json!({"text": "Patient.", "queue": "collect"}));
     for (key, text, status) in [("hasty", "Hasty.", "failed"), ("patient", "Patient.", "ok")] {
         let (_, ended) = send(&serving, key, &json!({"text": text, "wait": true}));
