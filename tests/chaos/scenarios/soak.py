@@ -4,9 +4,9 @@ import time
 
 from load import Load
 
-# What may be added over the whole measured time.
+# What may be added over the whole measured time. Senders and models open connections at any instant.
 MEMORY_SHARE, MEMORY_BYTES = 0.10, 6 << 20
-DESCRIPTORS, THREADS = 4, 4
+DESCRIPTORS, THREADS = 16, 8
 # A server fills its caches first, and transcripts grow until they are compacted: memory is judged after so many seconds.
 LEAST_SECONDS = 240
 # The disk is compared once transcripts have grown by so much: before that, what is there once per session weighs most.
