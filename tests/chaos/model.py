@@ -112,6 +112,8 @@ class Model:
             if header.startswith(b"content-length:"):
                 length = int(header.split(b":")[1])
         body = json.loads(handler.rfile.read(length))
+        # About what real ones count, since sessions are compacted by it.
+        size = length // 4
         asked = [text_of(message.get("content")) for message in body["messages"] if message["role"] == "user"]
         wish = body["messages"][-1]["role"] == "user" and asked and WRITE.search(asked[-1])
         fault, changed, delay = self._choose()
@@ -126,7 +128,7 @@ class Model:
         if fault in ("error", "limit"):
             return self._refuse(handler, *((500, "server_error") if fault == "error" else (429, "rate_limit")))
         self._pause(delay)
-        return self._stream(handler, fault, changed, reply_to(asked[-1] if asked else ""), wish.group(1) if wish else None)
+        return self._stream(handler, fault, changed, reply_to(asked[-1] if asked else ""), wish.group(1) if wish else None, size)
 
     @staticmethod
     def _refuse(handler, status, kind):
@@ -140,7 +142,7 @@ class Model:
     def _pause(seconds, changed=None):
         (changed or threading.Event()).wait(seconds)
 
-    def _stream(self, handler, fault, changed, text, file):
+    def _stream(self, handler, fault, changed, text, file, size):
         write = handler.wfile.write
         write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
 
@@ -175,7 +177,7 @@ class Model:
             self._pause(1.0, changed)
         delta(text[middle:])
         delta("", "stop")
-        event([], usage={"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110})
+        event([], usage={"prompt_tokens": size, "completion_tokens": 10, "total_tokens": size + 10})
         part(b"data: [DONE]\n\n")
         write(b"0\r\n\r\n")
         return True

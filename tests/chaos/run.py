@@ -6,6 +6,7 @@ See docs/contributing/chaos.md.
 import argparse
 import json
 import os
+import signal
 import sys
 import time
 import traceback
@@ -95,6 +96,8 @@ def told(line):
 
 def main():
     options = arguments()
+    # Whoever is ended ends its servers and unmounts its disks.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if options.list:
         for name, scenario in SCENARIOS.items():
             print(f"{name:<10} {scenario.about}")

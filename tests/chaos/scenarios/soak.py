@@ -4,9 +4,9 @@ import time
 
 from load import Load
 
-# What may be added over the whole measured time.
+# What may be added over the whole measured time. Senders and models open connections at any instant.
 MEMORY_SHARE, MEMORY_BYTES = 0.10, 6 << 20
-DESCRIPTORS, THREADS = 4, 4
+DESCRIPTORS, THREADS = 16, 8
 # A server fills its caches first, and transcripts grow until they are compacted: memory is judged after so many seconds.
 LEAST_SECONDS = 240
 # The disk is compared once transcripts have grown by so much: before that, what is there once per session weighs most.
@@ -62,13 +62,13 @@ def judge(samples, violations):
 def run(world, deadline):
     """An even load on a fixed number of sessions. Messages are long and windows small, so that sessions are soon compacted: before that, each
     turn takes more than the one before."""
-    world.configure(models={"yard/test-model": {"contextWindow": 40000, "maxOutput": 2000}})
+    world.configure(models={"yard/test-model": {"contextWindow": 100000, "maxOutput": 4000}})
     if not world.start():
         return None
     samples = []
     # Everything is there once before anything is measured.
     every = max(0.25, (deadline - time.monotonic()) / 400)
-    with Load(world, sessions=6, pace=(0.1, 0.3), name="soak", padding=30):
+    with Load(world, sessions=6, pace=(0.1, 0.3), name="soak", padding=120):
         while time.monotonic() < deadline:
             pid = world.server.pid()
             if pid is None:

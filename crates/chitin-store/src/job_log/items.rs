@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What surrounds an outcome in a line of its own, roughly, in bytes.
+const FRAME: usize = 64;
+
 /// The names that the log knows, for those who do not write it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known(Arc<Mutex<Names>>);
@@ -73,8 +76,9 @@ impl OpenItems {
     pub(super) fn apply(&mut self, batch: Vec<JobChange>, offset: u64, bytes: u64) {
         let opens = |change: &&JobChange| matches!(change, JobChange::Open { .. });
         let each = bytes / (batch.iter().filter(opens).count().max(1) as u64);
+        let is_alone = batch.len() == 1;
         for change in batch {
-            self.change(change, each, (offset, bytes));
+            self.change(change, each, (offset, bytes), is_alone);
         }
     }
 
@@ -99,7 +103,7 @@ impl OpenItems {
         self.bytes = Arc::clone(bytes);
     }
 
-    fn change(&mut self, change: JobChange, bytes: u64, (offset, length): (u64, u64)) {
+    fn change(&mut self, change: JobChange, bytes: u64, line: (u64, u64), is_alone: bool) {
         match change {
             JobChange::Open { id, body } => {
                 self.close(&id);
@@ -122,9 +126,16 @@ impl OpenItems {
                 }
             }
             JobChange::Close { id } => self.close(&id),
-            JobChange::End { id, at, .. } => {
+            JobChange::End { id, at, outcome } => {
+                // Messages that get one turn end in the line in which it opens; what it was asked is not theirs.
+                let own = match is_alone {
+                    true => line.1,
+                    false => line
+                        .1
+                        .min((FRAME + id.len() + outcome.to_string().len()) as u64),
+                };
                 self.close(&id);
-                self.known.lock().outcomes.keep(&id, at, offset, length);
+                self.known.lock().outcomes.keep(&id, at, line, own);
             }
         }
     }

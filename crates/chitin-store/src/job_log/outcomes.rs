@@ -33,6 +33,8 @@ pub(super) struct Place {
     pub(super) offset: u64,
     /// How long the line is.
     pub(super) length: u64,
+    /// How much of the line is its own.
+    own: u64,
     /// When the job ended.
     pub(super) at: i64,
     age: u64,
@@ -62,8 +64,8 @@ impl Outcomes {
         *self = Self::new(self.limits);
     }
 
-    /// Keeps an outcome; of too many the oldest go.
-    pub(super) fn keep(&mut self, id: &str, at: i64, offset: u64, length: u64) {
+    /// Keeps an outcome, which is so much of its line; of too many the oldest go.
+    pub(super) fn keep(&mut self, id: &str, at: i64, (offset, length): (u64, u64), own: u64) {
         let name = name(id);
         self.remove(name);
         let age = self.next;
@@ -71,12 +73,13 @@ impl Outcomes {
         let place = Place {
             offset,
             length,
+            own,
             at,
             age,
         };
         self.by_name.insert(name, place);
         self.names.insert(age, name);
-        self.bytes += length;
+        self.bytes += own;
         self.newest = self.newest.max(at);
         while let Some((_, name)) = self.names.first_key_value() {
             let name = *name;
@@ -119,15 +122,15 @@ impl Outcomes {
     /// Says where one stands in a new file.
     pub(super) fn moved(&mut self, name: Name, offset: u64, length: u64) {
         if let Some(place) = self.by_name.get_mut(&name) {
-            self.bytes = self.bytes - place.length + length;
-            (place.offset, place.length) = (offset, length);
+            self.bytes = self.bytes - place.own + length;
+            (place.offset, place.length, place.own) = (offset, length, length);
         }
     }
 
     pub(super) fn remove(&mut self, name: Name) {
         if let Some(place) = self.by_name.remove(&name) {
             self.names.remove(&place.age);
-            self.bytes -= place.length;
+            self.bytes -= place.own;
         }
     }
 

@@ -91,3 +91,27 @@ fn outcomes_are_bounded_in_number_and_size() {
     let (log, _) = JobLog::open_with(state.path(), small).unwrap();
     assert_eq!(kept(&log), [8, 9]);
 }
+
+#[test]
+fn outcomes_that_stand_in_one_line_count_for_what_they_are() {
+    let state = tempfile::tempdir().unwrap();
+    let limits = OutcomeLimits {
+        most_bytes: 20_000,
+        ..OutcomeLimits::default()
+    };
+    let (log, _) = JobLog::open_with(state.path(), limits).unwrap();
+    log.write(vec![end("first", 0)]).unwrap();
+    // As messages that get one turn: what it was asked is long, and what became of each is short.
+    let mut merged = vec![JobChange::Open {
+        id: "merged".to_owned(),
+        body: json!({"words": "x".repeat(10_000)}),
+    }];
+    merged.extend((0..20).map(|id| end(&id.to_string(), 0)));
+    log.write(merged).unwrap();
+    for id in ["first", "0", "19"] {
+        assert!(asked(&log, id, 0).is_some(), "{id} is not kept");
+    }
+    drop(log);
+    let (log, _) = JobLog::open_with(state.path(), limits).unwrap();
+    assert!(asked(&log, "first", 0).is_some());
+}
