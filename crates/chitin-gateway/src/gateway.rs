@@ -119,6 +119,12 @@ pub(crate) struct Inner {
     pub(crate) elsewhere: Elsewhere,
 }
 
+impl std::fmt::Debug for Inner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inner").finish_non_exhaustive()
+    }
+}
+
 /// Says which tools of the gateway sessions of a channel have.
 type Offering = Arc<dyn Fn(Option<&str>) -> Arc<Vec<ToolOffer>> + Send + Sync>;
 

@@ -486,6 +486,20 @@ export type DiffLine = {
   lines: number;
 };
 
+/** How much room is left on the disk of Chitin's home. */
+export interface DiskFigures {
+  /** Bytes that are free; nothing if the disk cannot be looked at. */
+  freeBytes: number | null;
+  /** Whether turns are recorded. They are again when there is room. */
+  records: boolean;
+  /** Whether messages are accepted. They are again when there is room. */
+  accepts: boolean;
+  /** Below so many free bytes turns are not recorded. */
+  recordsAbove: number;
+  /** Below so many free bytes messages are refused. */
+  acceptsAbove: number;
+}
+
 /** How far direct messages share a session (`session.dmScope`). */
 export type DmScope = "main" | "per-peer" | "per-channel-peer" | "per-account-channel-peer";
 
@@ -1342,7 +1356,7 @@ export interface ModelList {
 
 /** Why the server cannot be used. */
 export interface NotReady {
-  /** `draining`, `channel_failed`, `job_log_failing` or, when degraded, `job_log_damaged`. */
+  /** `draining`, `channel_failed`, `job_log_failing`, `disk_full` or, when degraded, `job_log_damaged`, `disk_low`. */
   reason: string;
   /** The channel that failed. */
   channel?: string;
@@ -1868,6 +1882,8 @@ export interface ServerStatus {
   surfaces: string[];
   /** How many jobs there are. */
   queue: QueueFigures;
+  /** How much room is left on the disk of Chitin's home. */
+  disk: DiskFigures;
   /** The sessions with open jobs. */
   busy: BusySession[];
   /** How many connections are open. */

@@ -38,12 +38,6 @@ impl Elsewhere {
 #[derive(Debug)]
 pub struct Predecessor(Arc<Inner>);
 
-impl std::fmt::Debug for Inner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inner").finish_non_exhaustive()
-    }
-}
-
 impl Gateway {
     /// Takes up again what is open, as [`Self::recover`] does, but for these sessions: turns of the predecessor run there. What is to be
     /// done in them waits. To be called once, inside a runtime.

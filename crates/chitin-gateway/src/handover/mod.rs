@@ -19,7 +19,7 @@ mod leave;
 mod turnstile;
 
 pub use arrive::Predecessor;
-pub use ends::{JobEnd, JobEnds};
+pub use ends::{HowItEnded, JobEnd, JobEnds};
 pub use leave::HandOver;
 
 pub(crate) use arrive::Elsewhere;

@@ -16,6 +16,7 @@ mod cron;
 mod directory;
 mod files;
 mod flow;
+mod handover;
 mod heartbeat;
 mod heartbeat_runs;
 mod live;

@@ -314,6 +314,28 @@ async fn the_end_of_the_server_is_told() {
 }
 
 #[tokio::test]
+async fn a_restart_is_told_and_the_socket_ends_so_that_its_client_connects_again() {
+    let mut served = Served::new(Setting::replies(&[json!({"text": "Done."})]));
+    let mut socket = Socket::open(&served).await;
+    let hand_over = served.stage.gateway.hand_over(Duration::from_secs(5)).await;
+    let hand_over = hand_over.unwrap();
+    hand_over.release().await.unwrap();
+    let _told = hand_over.done();
+    socket
+        .say(&json!({"type": "message", "id": 1, "message": {"text": "Go"}}))
+        .await;
+    // It is no more accepted than it is lost: the client sends it again.
+    assert_eq!(socket.hear().await["error"]["code"], "restarting");
+    served.stop();
+    assert_eq!(socket.hear().await["type"], "draining");
+    let Message::Close(frame) = socket.message().await.unwrap() else {
+        unreachable!("it ends");
+    };
+    assert_eq!(frame.unwrap().code, CloseCode::Restart);
+    assert!(served.ended().await.drained);
+}
+
+#[tokio::test]
 async fn a_message_that_is_sent_again_is_told_how_it_ended() {
     let served = Served::new(Setting::replies(&[json!({"text": "It is on the board."})]));
     let send =

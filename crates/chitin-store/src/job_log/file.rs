@@ -145,6 +145,15 @@ impl LogFile {
         self.open.count_with(bytes);
     }
 
+    /// Sees to it that whoever opens the log next finds all of it at its path, on the disk.
+    pub(super) fn settle(&mut self) -> Result<(), StoreError> {
+        self.make_usable()?;
+        match &self.file {
+            Some((file, _)) => file.sync_data(),
+            None => Ok(()),
+        }
+    }
+
     /// Returns where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path

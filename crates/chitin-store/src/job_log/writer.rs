@@ -105,12 +105,7 @@ impl Writer {
     fn pass(&mut self, passing: Passing) {
         match passing {
             Passing::Release(answer) => {
-                // What could not be written is not let go of: the next process would not know of it.
-                let released = if self.is_failing || !self.late.is_empty() {
-                    self.append(Vec::new(), Vec::new())
-                } else {
-                    Ok(())
-                };
+                let released = self.settle();
                 if released.is_ok() && matches!(self.file, Place::Here(_)) {
                     self.file = Place::Undecided(Vec::new());
                 }
@@ -126,6 +121,17 @@ impl Writer {
                     self.write_some(waiting);
                 }
             }
+        }
+    }
+
+    /// Writes what could not be written before, and sees to it that the next process finds everything.
+    fn settle(&mut self) -> Result<(), StoreError> {
+        if self.is_failing || !self.late.is_empty() {
+            self.append(Vec::new(), Vec::new())?;
+        }
+        match &mut self.file {
+            Place::Here(file) => file.settle(),
+            Place::Undecided(_) | Place::Gone(_) => Ok(()),
         }
     }
 

@@ -15,6 +15,7 @@ mod full_disk;
 mod guard;
 mod job_log_damage;
 mod job_log_outcomes;
+mod job_log_passing;
 mod kill;
 mod kit;
 mod ledger;

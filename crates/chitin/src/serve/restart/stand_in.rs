@@ -65,6 +65,9 @@ impl StandIn {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
+        // Processes that took over and were replaced are orphans of this one, and end some time.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::set_child_subreaper(Some(getpid()));
         give_back();
         match runtime.block_on(self.wait(signals))? {
             Some(0) => Ok(Exit::Success),
@@ -80,6 +83,7 @@ impl StandIn {
         let mut link = UnixStream::from_std(self.0)?;
         let mut child = signal(SignalKind::child())?;
         let mut code = None;
+        reap();
         loop {
             let mut byte = [0];
             let word = tokio::select! {
@@ -94,15 +98,19 @@ impl StandIn {
                     Told::End => END,
                     Told::BeginAnew => BEGIN_ANEW,
                 },
-                // As the first process of a container it gets the children of all others.
                 _ = child.recv() => {
-                    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+                    reap();
                     continue;
                 }
             };
             let _ = link.write_all(&[word]).await;
         }
     }
+}
+
+/// Takes note of children that ended.
+fn reap() {
+    while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
 }
 
 /// The server is gone, and did not say how it ended.

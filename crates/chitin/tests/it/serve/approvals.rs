@@ -614,6 +614,37 @@ fn what_destroys_is_not_done_unasked_while_a_page_is_away_after_a_restart() {
 }
 
 #[test]
+fn a_question_that_waits_when_the_server_restarts_is_asked_anew_by_the_next_process() {
+    let talk = talk(&[
+        json!({"when": "call the tool again", "toolCalls": exec("rm -r logs"), "delayMs": 3_000}),
+        when("ALPHA", &exec("rm -r logs")),
+    ]);
+    talk.env.file("workspace/logs/a", "x");
+    let serving = Serving::start(&talk, &[]);
+    let heard = watch(&serving);
+    say(&serving, "main", "ALPHA");
+    let first = questions(&serving, 1).remove(0);
+    serving.begin_anew();
+    serving.wait_until("it restarted", |_| {
+        Serving::log(&talk).contains("serves from now on")
+    });
+    drop(heard);
+    // The stream ends, and its client opens it again.
+    let _heard = watch(&serving);
+    serving.wait_until("it is asked anew", |serving| {
+        let asked = pending(serving);
+        asked.len() == 1 && asked[0]["id"] != first["id"]
+    });
+    let second = pending(&serving).remove(0);
+    assert!(talk.env.workspace().join("logs/a").exists());
+    let yes = json!({"answer": "once"});
+    assert_eq!(answer(&serving, &second, &yes).0, 200);
+    serving.rest();
+    assert!(!talk.env.workspace().join("logs").exists());
+    assert_eq!(serving.end(), Some(0));
+}
+
+#[test]
 fn questions_that_wait_do_not_keep_others_from_their_turns() {
     let replies: Vec<Value> = (0..6).map(|_| when("ALPHA", &skills("x"))).collect();
     let talk = talk(&replies);

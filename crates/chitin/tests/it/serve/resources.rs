@@ -276,7 +276,7 @@ fn little_room_stops_recordings_first_then_messages_and_what_was_accepted_goes_o
 #[test]
 fn a_reserve_that_no_disk_has_refuses_every_message_and_says_so() {
     let talk = talk();
-    let most = 1_i64 << 62;
+    let most = 1_i64 << 50;
     talk.configure(json!({"server": {"minFreeBytes": most}}));
     let serving = Serving::start(&talk, &[]);
     let (status, ready) = serving.ask("GET", "/ready", None);

@@ -155,12 +155,12 @@ fn a_successor_that_dies_once_it_serves_ends_the_server_and_everything_is_there_
     assert!(Serving::log(&talk).contains("The process that took over is gone."));
     let serving = Serving::start(&talk, &[]);
     serving.rest();
-    assert_eq!(replies(&talk, &serving), 1);
+    assert_eq!(replies(&serving), 1);
     assert_eq!(serving.end(), Some(0));
 }
 
 /// Counts the slow replies.
-fn replies(talk: &Talk, serving: &Serving) -> usize {
+fn replies(serving: &Serving) -> usize {
     let (_, sessions) = serving.ask("GET", "/api/sessions", None);
     let mut keys = sessions["sessions"].as_array().unwrap().iter();
     let session = keys.find_map(|one| {
@@ -169,7 +169,6 @@ fn replies(talk: &Talk, serving: &Serving) -> usize {
     });
     let session = session.unwrap_or_else(|| panic!("{sessions}"));
     let (_, shown) = serving.ask("GET", &format!("/api/sessions/{session}"), None);
-    let _ = talk;
     shown["history"].to_string().matches("At last.").count()
 }
 
@@ -195,7 +194,7 @@ fn the_process_that_was_started_is_the_server_for_whoever_started_it() {
     }
     let serving = Serving::start(&talk, &[]);
     serving.rest();
-    assert_eq!(replies(&talk, &serving), 1);
+    assert_eq!(replies(&serving), 1);
     assert_eq!(serving.end(), Some(0));
 }
 
@@ -218,5 +217,17 @@ fn a_turn_goes_on_in_the_next_process_where_this_one_left_it() {
     assert_eq!(said["text"], "It is done.", "{said}");
     let requests = server.talk.server.requests();
     assert_eq!(requests.len(), 2, "nothing is asked twice");
+    assert_eq!(server.serving.end(), Some(0));
+}
+
+#[test]
+fn a_restart_with_a_deleted_job_log_loses_nothing() {
+    let slow = json!({"when": "slow", "text": "At last.", "delayMs": 700, "times": 0});
+    let server = Replaceable::start(&[slow, json!({"text": "Here.", "times": 0})]);
+    server.serving.say("slow", "slow");
+    std::fs::remove_dir_all(server.talk.env.home().join(".chitin/gateway")).unwrap();
+    server.restart();
+    server.serving.rest();
+    assert_eq!(replies(&server.serving), 1);
     assert_eq!(server.serving.end(), Some(0));
 }
