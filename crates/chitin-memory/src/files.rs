@@ -113,7 +113,7 @@ pub fn list(root: &Root, extra: &[ExtraPath], rules: &MemoryFileRules) -> Memory
     match root.kind(directory) {
         Some(DirectoryEntryKind::Directory) => lister.walk(root, None, directory.into()),
         Some(DirectoryEntryKind::Link) => {
-            lister.leave_out(MemoryFileRules::DIRECTORY, Omission::Link)
+            lister.leave_out(MemoryFileRules::DIRECTORY, Omission::Link);
         }
         Some(DirectoryEntryKind::File | DirectoryEntryKind::Other) | None => {}
     }

@@ -104,13 +104,14 @@ pub(crate) fn approvals(
     }
     let path = Path::new(compat::APPROVALS);
     match state.read(path, &reading(MAX_BYTES)) {
-        Ok(read) => match serde_json::from_slice(&read.bytes) {
-            Ok(value) => Some(ExecApprovals::of(&value, StoredIn::File)),
-            Err(_) => {
+        Ok(read) => {
+            if let Ok(value) = serde_json::from_slice(&read.bytes) {
+                Some(ExecApprovals::of(&value, StoredIn::File))
+            } else {
                 problems.say(path, "It is no JSON.");
                 None
             }
-        },
+        }
         Err(error) if error.is_missing() => None,
         Err(error) => {
             problems.say(path, sentence(&error));

@@ -122,7 +122,7 @@ pub(crate) fn profiles(
         };
         let scope = "shared";
         store.read(problems, &mut |store| {
-            take(&mut found, scope, store, SHARED)
+            take(&mut found, scope, store, SHARED);
         });
     }
     for (agent, database) in agents {

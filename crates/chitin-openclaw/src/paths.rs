@@ -29,17 +29,16 @@ impl HomePaths {
             Some(home) => Some(env.resolve(home)),
             None => chitin_config::home::plain_home(env),
         };
-        let state = match set("OPENCLAW_STATE_DIR") {
-            Some(named) => env.resolve(named),
-            None => {
-                let name = match profile.or_else(|| set("OPENCLAW_PROFILE")) {
-                    Some(profile) if !profile.eq_ignore_ascii_case("default") => {
-                        format!("{}-{}", compat::STATE, checked(profile)?)
-                    }
-                    Some(_) | None => compat::STATE.to_owned(),
-                };
-                home.clone().ok_or(HomeError::NoHome)?.join(name)
-            }
+        let state = if let Some(named) = set("OPENCLAW_STATE_DIR") {
+            env.resolve(named)
+        } else {
+            let name = match profile.or_else(|| set("OPENCLAW_PROFILE")) {
+                Some(profile) if !profile.eq_ignore_ascii_case("default") => {
+                    format!("{}-{}", compat::STATE, checked(profile)?)
+                }
+                Some(_) | None => compat::STATE.to_owned(),
+            };
+            home.clone().ok_or(HomeError::NoHome)?.join(name)
         };
         let config = match set("OPENCLAW_CONFIG_PATH") {
             Some(named) => env.resolve(named),

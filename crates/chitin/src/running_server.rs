@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a server may take to delete a session and to search everything for it.
-const DELETING: Duration = Duration::from_secs(600);
+const DELETING: Duration = Duration::from_mins(10);
 /// The longest event that is read.
 const LONGEST_EVENT: usize = 1 << 20;
 

@@ -147,10 +147,7 @@ pub fn plan_compaction(
     let suffix = [
         failures_section(&failures),
         preparation.files.section(&rules.summary),
-        options
-            .agents_file
-            .map(|text| critical_rules(text))
-            .unwrap_or_default(),
+        options.agents_file.map(critical_rules).unwrap_or_default(),
     ];
     let newest = conversation_text(all.iter().rev().take(12).copied(), usize::MAX);
     Some(CompactionPlan {

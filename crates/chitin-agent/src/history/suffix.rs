@@ -112,10 +112,7 @@ pub fn split_turn_section<'a>(messages: impl IntoIterator<Item = &'a Message>) -
 }
 
 fn section<'a>(heading: &str, messages: impl IntoIterator<Item = &'a Message>) -> String {
-    let lines: Vec<String> = messages
-        .into_iter()
-        .filter_map(|message| line(message))
-        .collect();
+    let lines: Vec<String> = messages.into_iter().filter_map(line).collect();
     if lines.is_empty() {
         return String::new();
     }

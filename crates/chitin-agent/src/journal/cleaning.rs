@@ -130,16 +130,13 @@ fn secret_entries(bytes: &[u8], redactor: &JournalRedactor) -> usize {
 }
 
 fn has_secret(line: &[u8], redactor: &JournalRedactor) -> bool {
-    match serde_json::from_slice::<Value>(line) {
-        Ok(before) => {
-            let mut after = before.clone();
-            redactor.value(&mut after);
-            after != before
-        }
-        Err(_) => {
-            let text = String::from_utf8_lossy(line);
-            redactor.text(&text) != text
-        }
+    if let Ok(before) = serde_json::from_slice::<Value>(line) {
+        let mut after = before.clone();
+        redactor.value(&mut after);
+        after != before
+    } else {
+        let text = String::from_utf8_lossy(line);
+        redactor.text(&text) != text
     }
 }
 

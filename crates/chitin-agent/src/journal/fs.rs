@@ -212,7 +212,7 @@ pub(super) fn renew(path: &Path, now_ms: i64) -> bool {
     let Ok(stat) = rustix::fs::stat(path) else {
         return false;
     };
-    let used_ms = i64::from(stat.st_mtime).saturating_mul(1000);
+    let used_ms = stat.st_mtime.saturating_mul(1000);
     if now_ms.saturating_sub(used_ms) > RENEWED_AFTER_MS {
         let now = rustix::fs::Timespec {
             tv_sec: 0,

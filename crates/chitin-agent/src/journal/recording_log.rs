@@ -228,7 +228,7 @@ impl RequestEntry {
         fields.insert("digest".to_owned(), json!(self.digest));
         if is_json {
             let json: Value = serde_json::from_str(&self.text).ok()?;
-            if json.to_string() != self.text {
+            if json != self.text {
                 return None;
             }
             fields.insert("json".to_owned(), json);

@@ -47,18 +47,17 @@ pub fn forget(path: &Path, begins: &[String]) -> Result<ForgottenPieces, FindErr
         Ok(None) => return Ok(ForgottenPieces::default()),
         Err(trouble) => Err(trouble),
     };
-    match cleaned {
-        Ok(pieces) => Ok(ForgottenPieces {
+    if let Ok(pieces) = cleaned {
+        Ok(ForgottenPieces {
             pieces,
             discarded: false,
-        }),
-        Err(_) => {
-            place::discard(path, identity).map_err(FindError)?;
-            Ok(ForgottenPieces {
-                pieces: 0,
-                discarded: true,
-            })
-        }
+        })
+    } else {
+        place::discard(path, identity).map_err(FindError)?;
+        Ok(ForgottenPieces {
+            pieces: 0,
+            discarded: true,
+        })
     }
 }
 

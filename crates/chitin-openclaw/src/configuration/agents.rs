@@ -71,9 +71,10 @@ fn agent(
     };
     let workspace =
         text(entry, "workspace").or_else(|| text(defaults, "workspace").filter(|_| is_first));
-    let own = match is_first {
-        true => paths.state.join(compat::WORKSPACE),
-        false => paths.state.join(format!("{}-{id}", compat::WORKSPACE)),
+    let own = if is_first {
+        paths.state.join(compat::WORKSPACE)
+    } else {
+        paths.state.join(format!("{}-{id}", compat::WORKSPACE))
     };
     let model = |value: &Value| match &value["model"] {
         Value::String(name) => Some(name.clone()),

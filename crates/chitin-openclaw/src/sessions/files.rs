@@ -126,14 +126,13 @@ pub(super) fn session(
     entry: &IndexEntry,
     problems: &mut Problems,
 ) -> HomeSession {
-    let summary = match locate(place, entry) {
-        Some(path) => summary(place, &path, problems),
-        None => {
-            let path = place.directory().join(&entry.file);
-            let message = format!("The transcript of `{}` is missing.", entry.key);
-            problems.say(path, message);
-            TranscriptSummary::default()
-        }
+    let summary = if let Some(path) = locate(place, entry) {
+        summary(place, &path, problems)
+    } else {
+        let path = place.directory().join(&entry.file);
+        let message = format!("The transcript of `{}` is missing.", entry.key);
+        problems.say(path, message);
+        TranscriptSummary::default()
     };
     HomeSession {
         agent: place.agent.to_owned(),

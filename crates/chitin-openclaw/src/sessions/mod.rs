@@ -115,12 +115,11 @@ pub(crate) fn read(
         .map(|(at, session)| (session.key.clone(), at))
         .collect();
     for entry in &index {
-        match in_rows.get(&entry.key) {
-            Some(at) => found.sessions[*at].also_in_files = true,
-            None => {
-                let session = files::session(place, entry, problems);
-                found.sessions.push(session);
-            }
+        if let Some(at) = in_rows.get(&entry.key) {
+            found.sessions[*at].also_in_files = true
+        } else {
+            let session = files::session(place, entry, problems);
+            found.sessions.push(session);
         }
     }
     found.sessions.sort_by(|a, b| a.key.cmp(&b.key));

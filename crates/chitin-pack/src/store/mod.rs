@@ -76,7 +76,10 @@ impl Store {
 
     /// Tells whether a file belongs into a copy of the store, by its path below the store: locks and blobs that are only half there do not.
     pub fn is_kept_in_copies(path: &Path) -> bool {
-        let first = path.components().next().map(|part| part.as_os_str());
+        let first = path
+            .components()
+            .next()
+            .map(std::path::Component::as_os_str);
         let moments = [LOCK, index::INDEX_LOCK, partial::PARTIAL];
         !moments.iter().any(|name| first == Some(name.as_ref()))
     }

@@ -58,18 +58,17 @@ pub(super) fn write_folded(out: &mut Vec<u8>, base: ContentPrint) {
 pub(super) fn write_changes(out: &mut Vec<u8>, changes: &Pending, index: &Index) {
     for (key, slot) in changes {
         let key = key.to_string();
-        match slot {
-            Some(slot) => write(
+        if let Some(slot) = slot {
+            write(
                 out,
                 &Line::Set {
                     key,
                     text: slot.text().into(),
                 },
-            ),
-            None => {
-                let updated_at = index.updated_at(&key).unwrap_or_default();
-                write(out, &Line::Removed { key, updated_at });
-            }
+            );
+        } else {
+            let updated_at = index.updated_at(&key).unwrap_or_default();
+            write(out, &Line::Removed { key, updated_at });
         }
     }
 }

@@ -283,17 +283,14 @@ impl Index {
 
     fn put(&mut self, key: Arc<str>, text: Text, updated_at: Option<i64>) {
         self.views.forget(&key);
-        let (key, order) = match self.rows.remove_entry(&key) {
-            Some((known, row)) => {
-                if let Some(before) = row.updated_at {
-                    self.recent.remove(&(Reverse(before), Arc::clone(&known)));
-                }
-                (known, row.order)
+        let (key, order) = if let Some((known, row)) = self.rows.remove_entry(&key) {
+            if let Some(before) = row.updated_at {
+                self.recent.remove(&(Reverse(before), Arc::clone(&known)));
             }
-            None => {
-                self.next += 1;
-                (key, self.next)
-            }
+            (known, row.order)
+        } else {
+            self.next += 1;
+            (key, self.next)
         };
         if let Some(updated_at) = updated_at {
             self.recent.insert((Reverse(updated_at), Arc::clone(&key)));

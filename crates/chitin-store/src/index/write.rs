@@ -19,7 +19,7 @@ const PART: u64 = 4;
 /// Changes that rest for so long are put into the index.
 const RESTS_FOR: Duration = Duration::from_secs(5);
 /// And those that wait for so long, however busy the sessions are.
-const WAITS_AT_MOST: Duration = Duration::from_secs(300);
+const WAITS_AT_MOST: Duration = Duration::from_mins(5);
 
 /// What an index was written to.
 struct Placed {

@@ -128,11 +128,11 @@ impl OpenItems {
             JobChange::Close { id } => self.close(&id),
             JobChange::End { id, at, outcome } => {
                 // Messages that get one turn end in the line in which it opens; what it was asked is not theirs.
-                let own = match is_alone {
-                    true => line.1,
-                    false => line
-                        .1
-                        .min((FRAME + id.len() + outcome.to_string().len()) as u64),
+                let own = if is_alone {
+                    line.1
+                } else {
+                    line.1
+                        .min((FRAME + id.len() + outcome.to_string().len()) as u64)
                 };
                 self.close(&id);
                 self.known.lock().outcomes.keep(&id, at, line, own);

@@ -53,7 +53,7 @@ fn contents_and_words_of_forgotten_turns_go_and_other_turns_are_taken_back() {
     let long = |text: &str| format!("{text}\n{}", "again and again\n".repeat(100));
     stage.write("shared", long("first"));
     turn(&stage, "stays", "begin", |stage| {
-        stage.write("shared", long("mine"))
+        stage.write("shared", long("mine"));
     });
     turn(&stage, "gone", "do secret-words", |stage| {
         stage.write("shared", long("secret-shared"));
@@ -64,7 +64,7 @@ fn contents_and_words_of_forgotten_turns_go_and_other_turns_are_taken_back() {
         fs::remove_file(stage.path("passing")).unwrap();
     });
     turn(&stage, "stays", "go on", |stage| {
-        stage.write("other", "other\n")
+        stage.write("other", "other\n");
     });
     assert_eq!(turns_of(&stage.store(), &is_gone).unwrap().len(), 2);
     let forgotten = forget(&stage.store(), &is_gone).unwrap();
@@ -95,7 +95,7 @@ fn contents_and_words_of_forgotten_turns_go_and_other_turns_are_taken_back() {
     );
     // What stands there is recorded again before another turn writes over it, and comes back.
     turn(&stage, "stays", "write over it", |stage| {
-        stage.write("own", "mine")
+        stage.write("own", "mine");
     });
     stage.undo().unwrap();
     assert_eq!(stage.read("own"), long("secret-own"));
@@ -105,10 +105,10 @@ fn contents_and_words_of_forgotten_turns_go_and_other_turns_are_taken_back() {
 fn a_content_that_another_turn_needs_stays() {
     let stage = Stage::new();
     turn(&stage, "gone", "write", |stage| {
-        stage.write("a", "needed words")
+        stage.write("a", "needed words");
     });
     turn(&stage, "stays", "write over", |stage| {
-        stage.write("a", "mine")
+        stage.write("a", "mine");
     });
     forget(&stage.store(), &is_gone).unwrap();
     assert_eq!(holders(&stage, "needed words").len(), 1);

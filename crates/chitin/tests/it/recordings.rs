@@ -252,7 +252,7 @@ fn a_secret_that_becomes_known_later_is_taken_out_of_a_recording() {
         let arguments = [&["doctor", "--offline"], more].concat();
         let mut command = command(&talk.env, &arguments);
         let output = command.env("CHITIN_TEST_API_KEY", secret).output().unwrap();
-        text(&output.stdout).to_owned()
+        text(&output.stdout).clone()
     };
     let said = doctor(&[]);
     assert!(said.contains("older recordings hold secrets"), "{said}");

@@ -369,15 +369,12 @@ impl Strings {
                     .filter(|at| *at >= free && is_same(&old[*at], item)),
                 None => None,
             };
-            match place {
-                Some(place) => {
-                    runs.add(prefix + place, 1);
-                    free = place + 1;
-                }
-                None => {
-                    let item = self.item(item, at);
-                    runs.items.push(item);
-                }
+            if let Some(place) = place {
+                runs.add(prefix + place, 1);
+                free = place + 1;
+            } else {
+                let item = self.item(item, at);
+                runs.items.push(item);
             }
         }
         runs.add(before.len() - suffix, suffix);

@@ -97,14 +97,9 @@ pub(super) fn run(args: &DeleteArgs, host: &Host, printer: &Printer) -> Result<E
     if args.dry_run {
         return printer.result(&Deleted(plan));
     }
-    if !args.yes {
-        if printer.is_json() || !approval::confirmed(&question(&plan)) {
-            return Err(
-                CliError::new(FailureKind::Usage, "Nothing was deleted.").hint(
-                    "`--yes` deletes without a question; `--dry-run` shows what would be deleted",
-                ),
-            );
-        }
+    if !args.yes && (printer.is_json() || !approval::confirmed(&question(&plan))) {
+        return Err(CliError::new(FailureKind::Usage, "Nothing was deleted.")
+            .hint("`--yes` deletes without a question; `--dry-run` shows what would be deleted"));
     }
     let server = RunningServer::find(host, &state, args.token_file.as_ref())?;
     let Some(server) = server else {

@@ -87,12 +87,9 @@ impl StandIn {
         loop {
             let mut byte = [0];
             let word = tokio::select! {
-                read = link.read(&mut byte) => match read? {
-                    0 => return Ok(code),
-                    _ => {
-                        code = Some(byte[0]);
-                        continue;
-                    }
+                read = link.read(&mut byte) => if read? == 0 { return Ok(code) } else {
+                    code = Some(byte[0]);
+                    continue;
                 },
                 told = signals.next() => match told {
                     Told::End => END,

@@ -246,7 +246,7 @@ fn little_room_stops_recordings_first_then_messages_and_what_was_accepted_goes_o
     assert!(metrics.contains("chitin_disk_accepts 0"), "{metrics}");
     assert!(metrics.contains("chitin_disk_records 0"), "{metrics}");
     let doctor = crate::process::chitin(&talk.env, &["doctor", "--offline"]);
-    let doctor = crate::run::text(&doctor.stdout).to_owned();
+    let doctor = crate::run::text(&doctor.stdout).clone();
     assert!(doctor.contains("accepts no messages"), "{doctor}");
     serving.rest();
     let (_, slow) = serving.ask("GET", "/api/sessions/agent:main:load-2", None);

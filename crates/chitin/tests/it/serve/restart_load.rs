@@ -57,14 +57,12 @@ impl Client {
         };
         let body = json!({"text": key, "session": session, "wait": wait, "queue": "followup"});
         let body = body.to_string();
-        let mut stream = match self.connection.take() {
-            Some(stream) => stream,
-            None => {
-                let stream =
-                    TcpStream::connect(&self.address).map_err(|error| error.to_string())?;
-                stream.set_read_timeout(Some(PATIENCE)).unwrap();
-                BufReader::new(stream)
-            }
+        let mut stream = if let Some(stream) = self.connection.take() {
+            stream
+        } else {
+            let stream = TcpStream::connect(&self.address).map_err(|error| error.to_string())?;
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            BufReader::new(stream)
         };
         let head = format!(
             "POST /api/messages HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\nidempotency-key: {}-{key}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
