@@ -212,6 +212,9 @@ fn read_all(path: &Path) {
     );
 }
 
+/// A way to read a recording, and its name.
+type Reading<'a> = (&'a str, &'a dyn Fn(&Path));
+
 fn read_last(path: &Path) {
     let turns = RecordedTurns::read(path).unwrap();
     black_box(turns.turn(turns.len() - 1).unwrap());
@@ -246,7 +249,6 @@ fn main() -> ExitCode {
     let sum = |path: &Path| {
         black_box(journal::summarize(path).unwrap());
     };
-    type Reading<'a> = (&'a str, &'a dyn Fn(&Path));
     let readings: [Reading<'_>; 3] = [
         ("the last turn", &read_last),
         ("all turns", &read_all),

@@ -15,7 +15,7 @@ pub const DICTIONARY: &[&str] = &[
     "end.json",
     "././@LongLink",
     "ustar  \0",
-    "ustar\000",
+    "ustar\x0000",
     "0000600\0",
     "00000000000\0",
     "\"format\":\"chitin-backup\"",

@@ -199,8 +199,8 @@ impl std::fmt::Debug for SpaceWatch {
 mod tests {
     use super::*;
 
-    fn disk(free: u64, total: u64) -> Option<DiskSpace> {
-        Some(DiskSpace { free, total })
+    const fn disk(free: u64, total: u64) -> DiskSpace {
+        DiskSpace { free, total }
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             (90, SpaceLevel::Low),
             (900, SpaceLevel::Enough),
         ] {
-            before = watch.judged(disk(free, 10_000), before).level;
+            before = watch.judged(Some(disk(free, 10_000)), before).level;
             assert_eq!(before, expected, "{free}");
         }
     }

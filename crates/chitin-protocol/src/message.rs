@@ -256,7 +256,6 @@ pub struct CostShares {
 }
 
 /// Writes whole numbers without a point, as the programs do that share this format.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn number<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if *value == 0.0 {
         serializer.serialize_u64(0)

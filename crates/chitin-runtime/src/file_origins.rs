@@ -127,9 +127,9 @@ impl WorkspaceFileOrigins {
     /// Finds a file of the workspace that is noted and still as it was. What was noted of others is cleared away.
     fn one(&self, notes: &Root) -> Result<Option<PathBuf>, Failure> {
         let workspace = Root::open(&self.workspace)?;
-        let noted = notes.list(Path::new(""), &LinkPolicy::Refuse, 4 * MOST_FILES)?;
+        let listed = notes.list(Path::new(""), &LinkPolicy::Refuse, 4 * MOST_FILES)?;
         let (mut gone, mut names) = (Vec::new(), Vec::new());
-        for entry in noted {
+        for entry in listed {
             if entry.name.as_bytes().starts_with(NAME.as_bytes()) {
                 names.push(entry.name);
                 continue;

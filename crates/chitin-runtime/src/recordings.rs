@@ -26,7 +26,7 @@ const STAMP: &str = "logs/trajectory/.swept";
 const MOST_NAMES: usize = 1_000_000;
 const TRAJECTORY: &str = ".trajectory.jsonl";
 const POINTER: &str = ".trajectory-path.json";
-const MIB: f64 = (1_u64 << 20) as f64;
+const MIB: f64 = 1_048_576.0;
 
 /// How long recordings are kept, and how much room they may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -177,7 +177,7 @@ fn history_steps(messages: &[Message], limit: usize, rules: &HistoryRules) -> Ve
     let length = conversation_text(messages, usize::MAX).len();
     let parts = match length.div_ceil(limit.max(1)) {
         0 | 1 => 1,
-        more => more.max(CompactionRules::PARTS).min(MOST_STEPS),
+        more => more.clamp(CompactionRules::PARTS, MOST_STEPS),
     };
     split(messages, parts, &rules.estimate)
         .into_iter()

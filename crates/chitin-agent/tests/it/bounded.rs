@@ -77,6 +77,10 @@ impl Writer {
         self.branch.push(id);
     }
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "records are made where they are added"
+    )]
     fn message(&mut self, message: Value) {
         self.add(json!({"type": "message", "message": message}));
     }
@@ -126,6 +130,10 @@ impl Writer {
 }
 
 /// Puts a transcript into a store.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a transcript of any kind is laid out by hand"
+)]
 fn store(steps: &[Step], directory: &std::path::Path) -> FileStore {
     let mut writer = Writer::default();
     for step in steps {

@@ -211,10 +211,6 @@ fn isolated() -> String {
     "isolated".to_owned()
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands in a reference"
-)]
 const fn is_zero(count: &u32) -> bool {
     *count == 0
 }

@@ -12,6 +12,7 @@ use crate::host::HostError;
 use crate::jobs::merged_into;
 use chitin_store::{ForgetJobs, JobLog, StillOpen, StoreError};
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 use std::time::{Duration, Instant};
 
 /// How long a turn may take to end that is stopped.
@@ -107,15 +108,15 @@ impl Gateway {
 }
 
 /// Tells from a job or its outcome whether it is of one of these sessions.
-pub fn is_job_of(value: &serde_json::Value, keys: &HashSet<String>) -> bool {
+pub fn is_job_of<S: BuildHasher>(value: &serde_json::Value, keys: &HashSet<String, S>) -> bool {
     let key = value.get("sessionKey").and_then(serde_json::Value::as_str);
     key.is_some_and(|key| keys.contains(key))
 }
 
 /// Forgets jobs of sessions in a job log.
-pub fn forget_jobs(
+pub fn forget_jobs<S: BuildHasher + Clone + Send + 'static>(
     log: &JobLog,
-    keys: &HashSet<String>,
+    keys: &HashSet<String, S>,
     open: StillOpen,
 ) -> Result<RemovedJobs, StoreError> {
     let meant = keys.clone();

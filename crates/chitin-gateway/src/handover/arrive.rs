@@ -119,9 +119,9 @@ impl Inner {
     fn happened_elsewhere(&self, change: &JobChange) {
         let elsewhere = self.elsewhere.lock();
         let mut busy = self.busy.lock();
-        let mut sessions = elsewhere.iter().filter_map(|key| {
+        let mut sessions = elsewhere.iter().filter(|key| {
             // Two borrows of one map at once: the keys are looked up one after the other.
-            busy.contains_key(key).then_some(key)
+            busy.contains_key(*key)
         });
         match change {
             JobChange::Mark { id, mark } => {

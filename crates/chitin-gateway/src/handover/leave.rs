@@ -53,13 +53,13 @@ impl HandOver {
     }
 
     /// Writes all that is to be in the job log and gives it back.
-    pub async fn release(&self) -> Result<(), StoreError> {
+    pub fn release(&self) -> Result<(), StoreError> {
         let inner = Arc::clone(&self.inner);
         blocking(move || inner.parts.ledger.release())
     }
 
     /// Nobody took the work over: opens the job log again. Everything goes on once this is dropped.
-    pub async fn take_back(&self) -> Result<(), StoreError> {
+    pub fn take_back(&self) -> Result<(), StoreError> {
         let inner = Arc::clone(&self.inner);
         blocking(move || inner.parts.ledger.take_back())
     }

@@ -276,10 +276,6 @@ pub struct About {
     pub timed_out: u32,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature that serde asks for"
-)]
 const fn is_zero(count: &u32) -> bool {
     *count == 0
 }

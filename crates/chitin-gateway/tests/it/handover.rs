@@ -20,13 +20,13 @@ fn next_process(state: &std::path::Path) -> Vec<OpenItem> {
 async fn messages_wait_while_it_is_decided_and_are_accepted_if_nobody_takes_over() {
     let stage = Setting::replies(&[json!({"text": "Here."}), json!({"text": "Here."})]).stage();
     let hand_over = stage.gateway.hand_over(MOMENT).await.unwrap();
-    hand_over.release().await.unwrap();
+    hand_over.release().unwrap();
     let gateway = stage.gateway.clone();
     let waiting = tokio::spawn(async move { gateway.accept(message("yard", "Hi")).await });
     // The next process begins, and gives up.
     assert!(next_process(&stage.host.state).is_empty());
     assert!(!waiting.is_finished());
-    hand_over.take_back().await.unwrap();
+    hand_over.take_back().unwrap();
     drop(hand_over);
     waiting.await.unwrap().unwrap();
     stage.rest().await;
@@ -52,7 +52,7 @@ async fn messages_that_waited_are_the_next_ones_and_it_hears_how_turns_end() {
     let hand_over = stage.gateway.hand_over(MOMENT).await.unwrap();
     let key = "agent:main:chat:channel:yard";
     assert_eq!(hand_over.sessions(), [key]);
-    hand_over.release().await.unwrap();
+    hand_over.release().unwrap();
     let gateway = stage.gateway.clone();
     let waiting = tokio::spawn(async move { gateway.accept(message("barn", "Hi")).await });
     let open = next_process(&stage.host.state);

@@ -4,6 +4,7 @@ use super::{Database, MAX_VALUE_BYTES};
 use crate::problem::HomeProblem;
 use rusqlite::types::ValueRef;
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 /// Which rows of a table are wanted.
@@ -111,7 +112,7 @@ impl Database {
             .collect();
         let mut sql = format!("SELECT {} FROM \"{}\"", parts.join(", "), wanted.table);
         if let Some((column, _)) = wanted.of {
-            sql += &format!(" WHERE \"{column}\" = ?1");
+            let _ = write!(sql, " WHERE \"{column}\" = ?1");
         }
         let order: Vec<String> = wanted
             .order
@@ -120,9 +121,9 @@ impl Database {
             .map(|name| format!("\"{name}\""))
             .collect();
         if !order.is_empty() {
-            sql += &format!(" ORDER BY {}", order.join(", "));
+            let _ = write!(sql, " ORDER BY {}", order.join(", "));
         }
-        sql += &format!(" LIMIT {}", wanted.most.saturating_add(1));
+        let _ = write!(sql, " LIMIT {}", wanted.most.saturating_add(1));
         let fail = |error: &rusqlite::Error| self.problem(wanted.table, error);
         let mut ask = self.db.prepare_cached(&sql).map_err(|error| fail(&error))?;
         let given = wanted.of.map(|(_, value)| value);

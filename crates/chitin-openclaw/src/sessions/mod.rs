@@ -116,7 +116,7 @@ pub(crate) fn read(
         .collect();
     for entry in &index {
         if let Some(at) = in_rows.get(&entry.key) {
-            found.sessions[*at].also_in_files = true
+            found.sessions[*at].also_in_files = true;
         } else {
             let session = files::session(place, entry, problems);
             found.sessions.push(session);

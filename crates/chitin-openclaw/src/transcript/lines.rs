@@ -3,11 +3,11 @@
 use super::{MAX_RECORD_BYTES, Unreadable};
 use std::io::{self, BufRead, BufReader, Read};
 
+/// What a line is given to.
+type EachLine<'a> = dyn FnMut(Result<&[u8], Unreadable>) + 'a;
+
 /// Gives every line that is not blank to `each`, without its end. A line without an end is the last one: it may be torn (H31).
-pub(crate) fn each_line(
-    from: impl Read,
-    each: &mut dyn FnMut(Result<&[u8], Unreadable>),
-) -> io::Result<()> {
+pub(crate) fn each_line(from: impl Read, each: &mut EachLine<'_>) -> io::Result<()> {
     let mut from = BufReader::with_capacity(64 << 10, from);
     let mut line = Vec::new();
     let mut is_too_long = false;
@@ -39,11 +39,7 @@ pub(crate) fn each_line(
     }
 }
 
-fn finish(
-    line: &mut Vec<u8>,
-    is_too_long: &mut bool,
-    each: &mut dyn FnMut(Result<&[u8], Unreadable>),
-) {
+fn finish(line: &mut Vec<u8>, is_too_long: &mut bool, each: &mut EachLine<'_>) {
     if *is_too_long {
         each(Err(Unreadable::TooLong));
     } else if !line.trim_ascii().is_empty() {

@@ -189,7 +189,7 @@ struct Copy<'a, W: Write> {
 
 impl<W: Write> Copy<'_, W> {
     /// Says what a directory holds, by its path in the home.
-    fn place(&self, path: &Path) -> Place {
+    fn place(path: &Path) -> Place {
         let parts: Vec<&str> = path
             .components()
             .map(|part| part.as_os_str().to_str().unwrap_or_default())
@@ -216,7 +216,7 @@ impl<W: Write> Copy<'_, W> {
     }
 
     fn directory(&mut self, here: &Path, depth: usize) -> Result<(), BackupError> {
-        let place = self.place(here);
+        let place = Self::place(here);
         if place == Place::Sessions {
             return self.sessions(here);
         }
@@ -310,8 +310,8 @@ impl<W: Write> Copy<'_, W> {
                         Err(error) => return Err(BackupError::file(self.home.join(path))(error)),
                     }
                 }
-                (DirectoryEntryKind::File, SessionFileKind::Growing) => growing.push((path, entry)),
-                (DirectoryEntryKind::Directory, _) => growing.push((path, entry)),
+                (DirectoryEntryKind::File, SessionFileKind::Growing)
+                | (DirectoryEntryKind::Directory, _) => growing.push((path, entry)),
                 (DirectoryEntryKind::Link | DirectoryEntryKind::Other, _) => {
                     self.leave_out(&path, LeftOutReason::NotAFile);
                 }

@@ -319,10 +319,6 @@ fn unknowns(tools: &ToolFigures, history: &History) -> Vec<String> {
     notes
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde hands a reference in"
-)]
 const fn is_zero(count: &usize) -> bool {
     *count == 0
 }

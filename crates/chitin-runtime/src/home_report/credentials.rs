@@ -45,7 +45,6 @@ fn in_configuration(secret: &ConfigSecret, contents: &HomeContents) -> HomeLine 
     let source = source(secret, contents);
     let parts: Vec<&str> = secret.path.split('.').collect();
     let line = match parts.as_slice() {
-        ["models", "providers", _, "apiKey"] => by_source(name, source),
         ["channels", channel, ..] if is_spoken(channel) => by_source(name, source),
         ["channels", ..] => HomeLine::unsupported(name, super::OTHER_CHANNELS),
         ["gateway", ..] => HomeLine::differs(
@@ -55,7 +54,8 @@ fn in_configuration(secret: &ConfigSecret, contents: &HomeContents) -> HomeLine 
         ["hooks", ..] => {
             HomeLine::unsupported(name, "no webhooks; messages come over the HTTP API")
         }
-        ["agents", "defaults", "memorySearch", "remote", "apiKey"] => by_source(name, source),
+        ["models", "providers", _, "apiKey"]
+        | ["agents", "defaults", "memorySearch", "remote", "apiKey"] => by_source(name, source),
         ["memory", "search", "remote", "apiKey"] => HomeLine::differs(
             name,
             "read from `agents.defaults.memorySearch`, or `memory` in `chitin.json5`",

@@ -3,6 +3,7 @@
 use super::{HomeLine, is_spoken};
 use chitin_openclaw::{HomeContents, ScheduledJob, StoredIn};
 use serde_json::Value;
+use std::fmt::Write as _;
 
 pub(super) fn schedules(contents: &HomeContents) -> Vec<HomeLine> {
     contents.cron.iter().map(job).collect()
@@ -45,7 +46,7 @@ fn how(job: &ScheduledJob) -> String {
         .as_ref()
         .and_then(|delivery| delivery["channel"].as_str());
     if let Some(channel) = channel.filter(|channel| *channel != "last" && !is_spoken(channel)) {
-        how += &format!("; its answer cannot go to {channel}");
+        let _ = write!(how, "; its answer cannot go to {channel}");
     }
     how
 }

@@ -185,7 +185,7 @@ pub(crate) async fn send(
         Ok(Waited::End(End::Dropped(reason))) => Err(follow::dropped(&reason)),
         Ok(Waited::Delayed(delay)) => Ok(delayed(&shared, accepted, delay)),
         // The next process of the server goes on with it, and says how it ended when it is asked under the same key.
-        Err(_) if shared.gateway.has_left() => Ok(later(accepted)),
+        Err(_) if shared.gateway.has_left() => Ok(later(&accepted)),
         Err(problem) => Err(problem),
     }
 }
@@ -199,8 +199,8 @@ fn is_next_ones(shared: &Shared, accepted: &Result<Accepted, ApiError>) -> bool 
 }
 
 /// Answers for a message whose turn goes on after this process.
-fn later(accepted: Accepted) -> Response<Body> {
-    let mut response = json(StatusCode::ACCEPTED, &accepted);
+fn later(accepted: &Accepted) -> Response<Body> {
+    let mut response = json(StatusCode::ACCEPTED, accepted);
     let headers = response.headers_mut();
     headers.insert(RETRY_AFTER, HeaderValue::from(1_u64));
     response

@@ -319,7 +319,7 @@ async fn a_restart_is_told_and_the_socket_ends_so_that_its_client_connects_again
     let mut socket = Socket::open(&served).await;
     let hand_over = served.stage.gateway.hand_over(Duration::from_secs(5)).await;
     let hand_over = hand_over.unwrap();
-    hand_over.release().await.unwrap();
+    hand_over.release().unwrap();
     let _told = hand_over.done();
     socket
         .say(&json!({"type": "message", "id": 1, "message": {"text": "Go"}}))

@@ -397,7 +397,6 @@ async fn give_back_at_rest(gateway: Gateway) {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it so")]
 const fn is_zero(number: &usize) -> bool {
     *number == 0
 }

@@ -159,7 +159,7 @@ impl Process {
                 return Err(why);
             }
         };
-        let given = match hand_over.release().await {
+        let given = match hand_over.release() {
             Ok(()) => successor.take(hand_over.sessions()).await,
             Err(error) => Err(error.to_string()),
         };
@@ -170,7 +170,7 @@ impl Process {
         if let Err(why) = gone {
             // It may have the job log.
             successor.stop().await;
-            while let Err(error) = hand_over.take_back().await {
+            while let Err(error) = hand_over.take_back() {
                 self.printer
                     .note(&format!("the job log cannot be opened again: {error}"));
                 tokio::time::sleep(AGAIN).await;

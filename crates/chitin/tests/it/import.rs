@@ -299,9 +299,12 @@ fn database(env: &TestEnv, name: &str) -> PathBuf {
 
 const ORCHARD: &str = "agents/orchard/agent/openclaw-agent.sqlite";
 
+/// What is done to the bytes of a file.
+type Damage = fn(&mut Vec<u8>);
+
 #[test]
 fn a_damaged_database_costs_only_what_is_in_it() {
-    let damages: [(&str, fn(&mut Vec<u8>), &str); 3] = [
+    let damages: [(&str, Damage, &str); 3] = [
         // The user version, at its place in the header.
         (
             "newer",

@@ -122,6 +122,7 @@ impl Scene {
     }
 
     /// Holds a recording as a turn that runs does: others write their events out.
+    #[expect(clippy::unused_self, reason = "it reads as what the scene does")]
     pub(super) fn hold(&self, path: &std::path::Path) -> std::fs::File {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let file = std::fs::OpenOptions::new()

@@ -112,10 +112,6 @@ impl TimeWindow {
     }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature is the serializer's"
-)]
 fn short<S: Serializer>(time: &Time, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&TimeWindow::spelled(*time))
 }

@@ -42,12 +42,12 @@ impl Render for Wrote {
 }
 
 pub(super) fn write(
-    report: HomeReport,
+    report: &HomeReport,
     file: &Path,
     host: &Host,
     printer: &Printer,
 ) -> Result<Exit, CliError> {
-    let page = host.secrets.redact(&page(&report));
+    let page = host.secrets.redact(&page(report));
     let path = host.env.resolve(file);
     let failed = |error: WriteError| {
         CliError::new(FailureKind::User, "Could not write the page.").caused_by(error)

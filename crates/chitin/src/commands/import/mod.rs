@@ -118,7 +118,7 @@ impl OpenClawArgs {
         let contract = &chitin_contract::CANONICAL;
         let report = HomeReport::of(paths.state.clone(), contents, contract);
         if let Some(file) = &self.html {
-            return html::write(report, file, host, printer);
+            return html::write(&report, file, host, printer);
         }
         printer.result(&Shown {
             report,

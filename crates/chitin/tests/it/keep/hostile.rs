@@ -97,12 +97,15 @@ fn archive(entries: &[(&str, u8, &[u8])]) -> Vec<u8> {
 
 const HEAD: &[u8] = br#"{"format":"chitin-backup","version":1,"chitin":"0.1.0","created":"2026-01-01T00:00:00Z","home":"/h","secrets":true,"artifacts":true}"#;
 
+/// A name, the entries of an archive, and what is said of it.
+type Case<'a> = (&'a str, Vec<(&'a str, u8, &'a [u8])>, &'a str);
+
 #[test]
 fn a_hostile_backup_writes_nothing_anywhere() {
     let (talk, _) = with_backup();
     let head = ("chitin-backup.json", b'0', HEAD);
     let long = format!("home/{}d\0", "d/".repeat(80));
-    let cases: Vec<(&str, Vec<(&str, u8, &[u8])>, &str)> = vec![
+    let cases: Vec<Case<'_>> = vec![
         (
             "climbs",
             vec![head, ("home/../../evil", b'0', b"x")],

@@ -1,4 +1,5 @@
 //! Many agents under one server: those that rest hold nothing, and come back as they were.
+#![expect(clippy::print_stdout, reason = "figures for whoever runs it by hand")]
 
 use super::{PATIENCE, Serving};
 use crate::run::{Talk, text};

@@ -1,4 +1,5 @@
 //! Many sessions under one server: each that rests costs little, and none makes the others slower.
+#![expect(clippy::print_stdout, reason = "figures for whoever runs it by hand")]
 
 use super::{PATIENCE, Serving};
 use crate::process::chitin;

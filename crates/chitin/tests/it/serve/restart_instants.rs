@@ -167,7 +167,7 @@ fn replies(serving: &Serving) -> usize {
         let key = one["sessionKey"].as_str().or(one["key"].as_str())?;
         key.contains("slow").then(|| key.to_owned())
     });
-    let session = session.unwrap_or_else(|| panic!("{sessions}"));
+    let session = session.unwrap_or_else(|| unreachable!("{sessions}"));
     let (_, shown) = serving.ask("GET", &format!("/api/sessions/{session}"), None);
     shown["history"].to_string().matches("At last.").count()
 }

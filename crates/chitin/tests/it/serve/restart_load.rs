@@ -1,6 +1,7 @@
 //! A server that restarts again and again while people write to it: nobody is refused, nothing is lost, nobody waits for long.
 //!
 //! `CHITIN_TEST_RESTARTS=500 cargo test -p chitin --test it restart_load -- --nocapture` restarts as often as it says.
+#![expect(clippy::print_stdout, reason = "figures for whoever runs it by hand")]
 
 use super::{PATIENCE, Serving};
 use crate::run::Talk;
