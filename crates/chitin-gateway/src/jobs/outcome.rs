@@ -57,6 +57,7 @@ impl Gateway {
     /// Says what became of a job that was taken in before, as far as that is kept.
     pub async fn earlier(&self, job_id: &str) -> EarlierJob {
         let mut name = job_id.to_owned();
+        let mut asked_again = false;
         for _ in 0..MOST_HOPS {
             // Asked in line with what is being written: a job that was told to be over is over here too.
             match self.0.kept(&name).await {
@@ -65,6 +66,8 @@ impl Gateway {
                 None if self.is_open(&name) || self.0.is_ending(&name) => {
                     return EarlierJob::Open(name);
                 }
+                // It may have ended after the log was asked and before the look at what is open.
+                None if !asked_again => asked_again = true,
                 None => break,
             }
         }
