@@ -134,8 +134,9 @@ impl OpenItems {
                     line.1
                         .min((FRAME + id.len() + outcome.to_string().len()) as u64)
                 };
-                self.close(&id);
+                // In this order: who asks in between finds it in both, never in neither.
                 self.known.lock().outcomes.keep(&id, at, line, own);
+                self.close(&id);
             }
         }
     }
